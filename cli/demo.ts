@@ -14,7 +14,7 @@ import { signInLocally } from './local-sign-in.ts';
 import { localTime } from './output.ts';
 import { PlatformClient } from './platform-client.ts';
 import { Progress } from './progress.ts';
-import { Outputs, uploadFile } from './transfers.ts';
+import { uploadFile } from './transfers.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
 const recording = join(
@@ -128,7 +128,7 @@ async function uploadRecording(platform: PlatformClient, session: Session, file:
   const progress = new Progress();
   const started = Date.now();
   const request = { nodeInstanceId: input.id, file, contentType: contentTypeOf(file), retries: 5 };
-  await uploadFile(platform, request, new Outputs(platform, input.id), progress);
+  await uploadFile(platform, request, progress);
   progress.end(file, `Uploaded ${basename(file)} in ${Date.now() - started} ms.`);
 }
 

@@ -9,6 +9,7 @@ import { BackOff, isTransient } from '../client/back-off.ts';
 import { ApiError } from '../client/errors.ts';
 import { metadataHeader } from '../client/metadata-header.ts';
 import { resumableBytes } from '../client/resumable.ts';
+import { outputNamed } from '../client/session-outputs.ts';
 import type { NodeOutput } from '../client/types.ts';
 import type { OnProgress, PlatformClient } from './platform-client.ts';
 import type { Progress } from './progress.ts';
@@ -39,72 +40,28 @@ export interface Uploaded {
 }
 
 /** An upload whose file was read. */
-type ReadFile = Pick<UploadRequest, 'contentType' | 'metadata'> & {
+type ReadFile = Pick<UploadRequest, 'nodeInstanceId' | 'contentType' | 'metadata'> & {
   readonly identifier: string;
   readonly sha256: string;
 };
 
 /** Metadata that the caller does not name may be any. */
-const isSame = (output: NodeOutput, { identifier, sha256, contentType, metadata }: ReadFile) =>
-  output.outputIdentifier === identifier &&
+const isSame = (output: NodeOutput, { sha256, contentType, metadata }: ReadFile) =>
   output.sha256 === sha256 &&
   output.contentType === contentType &&
   output.contentEncoding === null &&
   (metadata === undefined || isDeepStrictEqual(output.metadata, JSON.parse(metadata)));
 
-/**
- * The existing outputs of a node. The list may be long, so it is read once for all files of a command. Files that
- * others upload meanwhile have other identifiers; the same file, by name and bytes, replaces itself.
- */
-export class Outputs {
-  readonly #platform: PlatformClient;
-  readonly #nodeInstanceId: number;
-  #list: Promise<readonly NodeOutput[]> | undefined;
-
-  constructor(platform: PlatformClient, nodeInstanceId: number) {
-    this.#platform = platform;
-    this.#nodeInstanceId = nodeInstanceId;
-  }
-
-  /**
-   * The output that the upload would leave unchanged.
-   * @param anew reads the list again: an earlier try may have arrived although its answer was lost
-   */
-  async find(upload: ReadFile, anew: boolean): Promise<NodeOutput | undefined> {
-    if (anew) this.#list = undefined;
-    this.#list ??= this.#read();
-    const list = this.#list;
-    try {
-      const outputs = await list;
-      return outputs.find((output) => isSame(output, upload));
-    } catch (error) {
-      // The next try reads again.
-      if (this.#list === list) this.#list = undefined;
-      throw error;
-    }
-  }
-
-  async #read(): Promise<readonly NodeOutput[]> {
-    try {
-      return await this.#platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', {
-        params: { nodeInstanceId: this.#nodeInstanceId },
-      });
-    } catch (error) {
-      // A node without outputs; the upload itself fails when there is no such node.
-      if (error instanceof ApiError && error.status === 404) return [];
-      throw error;
-    }
-  }
+/** The output that the upload would leave unchanged. */
+async function findSame(platform: PlatformClient, upload: ReadFile): Promise<NodeOutput | undefined> {
+  const found = await outputNamed(platform, upload.nodeInstanceId, upload.identifier);
+  return found !== undefined && isSame(found, upload) ? found : undefined;
 }
 
-/**
- * @param outputs of the node, for all files of a command
- * @throws ApiError when it is refused for good, or still after all tries
- */
+/** @throws ApiError when it is refused for good, or still after all tries */
 export async function uploadFile(
   platform: PlatformClient,
   request: UploadRequest,
-  outputs: Outputs,
   progress: Progress,
 ): Promise<Uploaded> {
   const { file, nodeInstanceId } = request;
@@ -137,7 +94,7 @@ export async function uploadFile(
   for (let tries = 0; ; tries++) {
     const note = tries === 0 ? '' : `attempt ${tries + 1}`;
     try {
-      const there = await outputs.find({ ...request, identifier, sha256 }, tries > 0);
+      const there = await findSame(platform, { ...request, identifier, sha256 });
       if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
       const published = await send((sent, total) => progress.update(file, sent, total, note));
       const outcome = published === null ? 'queued' : 'uploaded';

@@ -1,8 +1,10 @@
-/** The outputs of a session, newest first. */
+/** The outputs of a session, newest first, and one of a node by its identifier. */
 import type { ApiClient, Query } from './api-client.ts';
-import type { ListedOutput, SessionOutputs } from './types.ts';
+import { ApiError } from './errors.ts';
+import type { ListedOutput, NodeOutput, SessionOutputs } from './types.ts';
 
 const route = 'GET /api/v2/session/{id}/outputs';
+const nodeRoute = 'GET /api/v2/node-instance/{nodeInstanceId}/outputs';
 const maxPage = 500;
 
 export type OutputFilter = Omit<Query<typeof route>, 'cursor' | 'limit'>;
@@ -23,5 +25,21 @@ export async function newestOutputs(
     outputs.push(...page.outputs);
     if (page.nextCursor === null || outputs.length >= count) return { ...page, outputs };
     cursor = page.nextCursor;
+  }
+}
+
+/** The output of a node with this identifier; undefined without one, and without the node. @throws ApiError */
+export async function outputNamed(
+  client: ApiClient,
+  nodeInstanceId: number,
+  identifier: string,
+): Promise<NodeOutput | undefined> {
+  try {
+    const found = await client.call(nodeRoute, { params: { nodeInstanceId }, query: { identifier } });
+    // An earlier platform answers with all of them.
+    return found.find(({ outputIdentifier }) => outputIdentifier === identifier);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
   }
 }

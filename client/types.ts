@@ -3515,7 +3515,13 @@ export interface Routes {
   'PATCH /api/v2/session/{id}/annotations/{annotationId}': { body: AnnotationChange; reply: Annotation };
   'DELETE /api/v2/session/{id}/annotations/{annotationId}': { reply: undefined };
   'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data': { reply: NodeOutput | QueuedUpload };
-  'GET /api/v2/node-instance/{nodeInstanceId}/outputs': { reply: readonly NodeOutput[] };
+  'GET /api/v2/node-instance/{nodeInstanceId}/outputs': {
+    query?: {
+      /** The whole identifier of an output. */
+      readonly identifier?: string | undefined;
+    };
+    reply: readonly NodeOutput[];
+  };
   'GET /api/v2/node-instance/outputs/{nodeOutputId}/data': {
     query?: {
       /**

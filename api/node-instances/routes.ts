@@ -1,9 +1,16 @@
 /** Outputs of node instances: upload, list, bytes (contract: Node instances and outputs; decisions 8). */
+import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { outputIdentifierForm } from '../../domain/outputs/output-headers.ts';
 import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import { outputPages } from '../../store/outputs/output-pages.ts';
-import { findLatestOutput, findOutput, type OutputWithSource } from '../../store/outputs/outputs.ts';
+import {
+  findLatestOutput,
+  findNamedOutput,
+  findOutput,
+  type OutputWithSource,
+} from '../../store/outputs/outputs.ts';
 import { defineRoute } from '../route.ts';
 import { nodeConfigurationRoutes } from './configuration.ts';
 import { downloadAddressRoutes } from './download-addresses.ts';
@@ -28,20 +35,36 @@ const list = defineRoute({
   summary: 'Lists the outputs of a node instance in the order of their creation',
   description:
     'A node instance without outputs is 404. The response is streamed and shows ' +
-    'the outputs as of its start.',
+    'the outputs as of its start. With `identifier` it is the one output of that name, or 404.',
   tags,
   access: access.outputRead,
   params,
+  query: z.object({
+    identifier: z
+      .string()
+      .regex(outputIdentifierForm, {
+        error: 'identifier must be 1 to 100 letters, digits, `.`, `_` or `-`.',
+      })
+      .optional()
+      .meta({ description: 'The whole identifier of an output.', example: 'lap-12' }),
+  }),
   responses: { 200: { description: 'The outputs.', items: nodeOutputSchema } },
   errors: ['nodeInstanceOrOutputsNotFound'],
   refusals: { params: 'nodeInstanceOrOutputsNotFound' },
-  async handler({ params, services }) {
-    const pages = outputPages(services.database, params.nodeInstanceId);
+  async handler({ params: { nodeInstanceId }, query: { identifier }, services }) {
+    const pages =
+      identifier === undefined
+        ? outputPages(services.database, nodeInstanceId)
+        : pageOf(await findNamedOutput(services.database, nodeInstanceId, identifier));
     const first = await pages.next();
     if (first.done === true) throw new Problem('nodeInstanceOrOutputsNotFound');
     return { status: 200, items: presented(first.value, pages) };
   },
 });
+
+async function* pageOf(output: OutputWithSource | undefined) {
+  if (output !== undefined) yield [output];
+}
 
 async function* presented(first: OutputWithSource[], others: AsyncIterable<OutputWithSource[]>) {
   yield first.map(presentOutput);

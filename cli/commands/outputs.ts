@@ -20,6 +20,11 @@ export const addOutputs: AddCommand = (program, cli) => {
   addBytes(outputs, cli);
 };
 
+interface ListOptions {
+  readonly search?: string;
+  readonly identifier?: string;
+}
+
 const addList: AddCommand = (outputs, cli) => {
   outputs
     .command('list')
@@ -28,18 +33,27 @@ const addList: AddCommand = (outputs, cli) => {
     )
     .argument('<place>', 'id of a session, or of a node instance', sessionOrNode)
     .option('--search <text>', 'of a session: only outputs with this in their name')
+    .option('--identifier <text>', 'of a node instance: only the output with this identifier')
     .addHelpText(
       'after',
-      examples('outputs list 102', 'outputs list 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --search lap'),
+      examples(
+        'outputs list 102',
+        'outputs list 102 --identifier lap-12',
+        'outputs list 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --search lap',
+      ),
     )
-    .action(async (place: string | number, { search }: { search?: string }) => {
+    .action(async (place: string | number, { search, identifier }: ListOptions) => {
       if (typeof place === 'number' && search !== undefined)
         throw new UsageError(`--search needs a session, and ${place} is the id of a node instance.`);
+      if (typeof place === 'string' && identifier !== undefined)
+        throw new UsageError(`--identifier needs a node instance, and ${place} is the id of a session.`);
       const platform = await cli.connect();
       const found =
         typeof place === 'number'
-          ? await outputsOf(platform, place)
+          ? await outputsOf(platform, place, identifier)
           : (await newestOutputs(platform, place, Number.POSITIVE_INFINITY, { search })).outputs;
+      if (found.length === 0 && identifier !== undefined)
+        return cli.print(found, () => `No output ${identifier}.`);
       if (found.length === 0) return cli.print(found, () => 'No outputs yet.');
       cli.print(found, () =>
         table(found, {
@@ -100,10 +114,15 @@ const addBytes: AddCommand = (outputs, cli) => {
 };
 
 /** The outputs of a node, oldest first. */
-async function outputsOf(platform: PlatformClient, node: number): Promise<readonly NodeOutput[]> {
+async function outputsOf(
+  platform: PlatformClient,
+  node: number,
+  identifier: string | undefined,
+): Promise<readonly NodeOutput[]> {
   const params = { nodeInstanceId: node };
   try {
-    return await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', { params });
+    const query = { identifier };
+    return await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', { params, query });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
     // The route gives the same answer when there is no such node. If this check fails, that answer stays.

@@ -8,7 +8,7 @@ import { exitCodes, printError, UsageError } from '../errors.ts';
 import { bytes } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
-import { inParallel, Outputs, type Uploaded, uploadFile } from '../transfers.ts';
+import { inParallel, type Uploaded, uploadFile } from '../transfers.ts';
 
 interface UploadOptions {
   readonly node?: string;
@@ -71,12 +71,11 @@ async function uploadAll(
   const progress = new Progress();
   const done: Uploaded[] = [];
   const failures: unknown[] = [];
-  const outputs = new Outputs(platform, nodeInstanceId);
   await inParallel([...new Set(files)], parallel, async (file) => {
     const request = { nodeInstanceId, file, metadata, identifier, retries };
     try {
       const type = contentType ?? contentTypeOf(file);
-      const uploaded = await uploadFile(platform, { ...request, contentType: type }, outputs, progress);
+      const uploaded = await uploadFile(platform, { ...request, contentType: type }, progress);
       done.push(uploaded);
       progress.end(file, `${file}: ${sentenceOf(uploaded)}`);
     } catch (error) {

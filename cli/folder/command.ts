@@ -10,7 +10,7 @@ import { contentTypeOf } from '../content-type.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
-import { ingestFile, Outputs, uploadFile } from '../transfers.ts';
+import { ingestFile, uploadFile } from '../transfers.ts';
 import { Journal } from './journal.ts';
 import type { FoundFile } from './scan.ts';
 import { type Acknowledged, retryUntilDone, watchFolder } from './watch.ts';
@@ -108,10 +108,9 @@ async function toNode(
   const platform = await cli.connect();
   platform.bytesPerSecond = limitRate;
   const nodeInstanceId = await findNode(platform, session, node);
-  const outputs = new Outputs(platform, nodeInstanceId);
   return async ({ path }, metadata) => {
     const request = { nodeInstanceId, file: path, contentType: contentTypeOf(path), metadata, retries: 0 };
-    const { identifier, outputId } = await uploadFile(platform, request, outputs, progress);
+    const { identifier, outputId } = await uploadFile(platform, request, progress);
     return { identifier, outputId };
   };
 }

@@ -7,7 +7,8 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { filled } from '../../client/api-client.ts';
 import { NetworkError } from '../../client/errors.ts';
-import type { NodeOutput, NodeRunAttempt, NodeRunReplay } from '../../client/types.ts';
+import { outputNamed } from '../../client/session-outputs.ts';
+import type { NodeOutput, NodeRunAttempt, NodeRunDetails, NodeRunReplay } from '../../client/types.ts';
 import { UsageError } from '../errors.ts';
 import type { PlatformClient } from '../platform-client.ts';
 
@@ -54,8 +55,7 @@ export async function saveCase(
   }
   const attempt = details.attempts.find(({ number }) => number === replay.attempt);
   const hasCompleted = ['completed', 'no-output', 'suspended'].includes(attempt?.outcome ?? '');
-  const ids = details.outputs.filter(({ published }) => published).map(({ outputId }) => outputId);
-  const expected = hasCompleted ? await saveOutputs(platform, replay, new Set(ids), folder) : undefined;
+  const expected = hasCompleted ? await saveOutputs(platform, replay, details.outputs, folder) : undefined;
   // Last, so that a folder with this file holds the whole case.
   await writeJson(join(folder, 'case.json'), caseOf(replay));
   const { runId, inputs, inputsTruncated: isCut, inputsRemoved = 0 } = replay;
@@ -80,29 +80,21 @@ function caseOf({
 async function saveOutputs(
   platform: PlatformClient,
   { nodeInstanceId, claimedAt }: NodeRunReplay,
-  ids: ReadonlySet<number>,
+  written: NodeRunDetails['outputs'],
   folder: string,
 ): Promise<number> {
-  const outputs = ids.size === 0 ? [] : await outputsOf(platform, nodeInstanceId, ids, claimedAt);
   await mkdir(join(folder, 'outputs'));
-  for (const output of outputs) {
-    const path = filled('/api/v2/node-instance/outputs/{id}/data', { params: { id: output.id } });
-    await saveBytes(platform, path, join(folder, 'outputs', fileName(output.outputIdentifier)), output);
+  const saved: NodeOutput[] = [];
+  for (const { outputId, outputIdentifier, published } of written) {
+    if (!published) continue;
+    const output = await outputNamed(platform, nodeInstanceId, outputIdentifier);
+    if (output?.id !== outputId || output.createdAt < claimedAt) continue;
+    const path = filled('/api/v2/node-instance/outputs/{id}/data', { params: { id: outputId } });
+    await saveBytes(platform, path, join(folder, 'outputs', fileName(outputIdentifier)), output);
+    saved.push(output);
   }
-  await writeJson(join(folder, 'outputs.json'), outputs.map(expectedOutput));
-  return outputs.length;
-}
-
-async function outputsOf(
-  platform: PlatformClient,
-  nodeInstanceId: number,
-  ids: ReadonlySet<number>,
-  since: string,
-): Promise<readonly NodeOutput[]> {
-  const all = await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/outputs', {
-    params: { nodeInstanceId },
-  });
-  return all.filter(({ id, createdAt }) => ids.has(id) && createdAt >= since);
+  await writeJson(join(folder, 'outputs.json'), saved.map(expectedOutput));
+  return saved.length;
 }
 
 function expectedOutput(output: NodeOutput): object {

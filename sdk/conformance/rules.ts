@@ -103,6 +103,16 @@ export const rules = {
     'GET /tasks/{taskId}/inputs/{outputId}/data',
     'A runner that sends Accept-Encoding: gzip decodes answers with Content-Encoding: gzip.',
   ),
+  'token-sent-to-store': rule(
+    'fail',
+    'GET /tasks/{taskId}/inputs/{outputId}/data',
+    'The token is for the platform alone. The address of a 307 opens the bytes without it: call it without Authorization.',
+  ),
+  'store-not-survived': rule(
+    'fail',
+    'GET /tasks/{taskId}/inputs/{outputId}/data',
+    'A store may be out of reach. An input that does not come from there whole, or with another size than x-platform-size-bytes, is read without redirect=true.',
+  ),
 
   // Incremental work
   'watermark-moved-back': rule(

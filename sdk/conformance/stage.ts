@@ -8,6 +8,7 @@ import type { Journal, RouteId } from './server/journal.ts';
 import { heartbeatIntervalSeconds } from './server/limits.ts';
 import type { WorldLimits } from './server/model.ts';
 import { ContractServer, type ServerOptions } from './server/server.ts';
+import { Store } from './server/store.ts';
 import type { InputOffer } from './server/world.ts';
 import { Stalls } from './stalls.ts';
 
@@ -76,6 +77,7 @@ export class Stage {
   readonly #starts: { readonly journal: Journal; readonly runner: RunnerProcess; readonly atMs: number }[] =
     [];
   #runner: RunnerProcess | undefined;
+  #store: Store | undefined;
   #mayEnd = false;
 
   private constructor(
@@ -108,7 +110,8 @@ export class Stage {
     this.stalls.stop();
     const runners = [this.#runner, ...this.#copies.map(({ runner }) => runner)];
     await Promise.all(runners.map((runner) => runner?.kill()));
-    await Promise.all([this.server, ...this.#copies.map(({ server }) => server)].map((each) => each.close()));
+    const servers = [this.server, this.#store, ...this.#copies.map(({ server }) => server)];
+    await Promise.all(servers.map((each) => each?.close()));
   }
 
   get world() {
@@ -163,6 +166,14 @@ export class Stage {
   /** Offers work to the runner: a node with these inputs, else with the author's. */
   offer(inputs: readonly InputOffer[] = this.under.inputs, configuration = this.under.configuration): Job {
     return new Job(this, this.world.offer({ inputs, configuration }));
+  }
+
+  /** From now on runners that ask with `redirect=true` are sent to a store. */
+  async openStore(): Promise<Store> {
+    const store = await Store.start();
+    this.#store = store;
+    this.world.addressAtStore = (input) => store.addressOf(input);
+    return store;
   }
 
   start(): void {

@@ -228,6 +228,19 @@ export async function findOutput(
   return row === undefined ? undefined : splitSource(row);
 }
 
+/** The node's published output with this identifier. */
+export async function findNamedOutput(
+  database: Queryable,
+  nodeInstanceId: number,
+  outputIdentifier: string,
+): Promise<OutputWithSource | undefined> {
+  const [row] = await database.query(
+    `${withSource} where o.node_instance_id = $1 and o.output_identifier = $2 and o.position is not null`,
+    [nodeInstanceId, outputIdentifier],
+  );
+  return row === undefined ? undefined : splitSource(row);
+}
+
 /** The node's published output with the highest position. */
 export async function findLatestOutput(
   database: Queryable,

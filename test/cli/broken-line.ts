@@ -7,17 +7,17 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-/** Breaks a call, or answers it with a status, by its method and path and the number of calls to it so far. */
-export type Breaks = (path: string, count: number) => 'before' | 'after' | number | undefined;
+/** Breaks a call, or answers it with a status, by its method and path, the number of calls to it so far, and its query. */
+export type Breaks = (path: string, count: number, search: string) => 'before' | 'after' | number | undefined;
 
 /** The address of a proxy to the platform that breaks connections on the test's command. */
 export async function brokenLineTo(url: string, breaks: Breaks): Promise<string> {
   const counts = new Map<string, number>();
   const server = createServer((incoming, outgoing) => {
-    const { pathname } = new URL(incoming.url!, url);
+    const { pathname, search } = new URL(incoming.url!, url);
     const count = (counts.get(`${incoming.method} ${pathname}`) ?? 0) + 1;
     counts.set(`${incoming.method} ${pathname}`, count);
-    const how = breaks(`${incoming.method} ${pathname}`, count);
+    const how = breaks(`${incoming.method} ${pathname}`, count, search);
     if (typeof how === 'number') return void outgoing.writeHead(how).end('<html>Refused by a proxy.</html>');
     if (how === 'before') return void incoming.socket.destroy();
     const { method, headers } = incoming;

@@ -37,12 +37,20 @@ export class Connection {
   async open(method: string, path: string, { body, headers, signal }: Sent = {}): Promise<Response> {
     const response = await fetch(this.#base + path, {
       method,
+      redirect: 'manual',
       headers: { ...this.#headers, ...headers },
       ...(body === undefined ? {} : { body: new Uint8Array(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
     if (response.status >= 400) throw await refusal(response);
     return response;
+  }
+
+  /** The bytes at the address of a redirect. @param withToken breaks a rule */
+  async follow(redirect: Response, withToken: boolean | undefined, signal: AbortSignal): Promise<Buffer> {
+    const headers = withToken ? this.#headers : {};
+    const response = await fetch(redirect.headers.get('location') ?? '', { headers, signal });
+    return Buffer.from(await response.arrayBuffer());
   }
 
   /** One try of a call that is answered with JSON or nothing. */

@@ -23,6 +23,8 @@ export interface Defects {
   readonly writesTooMuch?: boolean;
   readonly repeatsLogSequence?: boolean;
   readonly dropsNext?: boolean;
+  readonly sendsTokenToStore?: boolean;
+  readonly trustsTheStore?: boolean;
 }
 
 export interface RunnerOptions {

@@ -196,8 +196,16 @@ export class ReferenceRunner {
 
   async #read(task: Task, input: InputItem, signal: AbortSignal): Promise<Buffer> {
     const path = `/tasks/${task.taskId}/inputs/${input.outputId}/data`;
+    let isAtStore = true;
     return await this.#connection.again(signal, async () => {
-      const response = await this.#connection.open('GET', path, { signal });
+      const asked = `${path}${isAtStore ? '?redirect=true' : ''}`;
+      const response = await this.#connection.open('GET', asked, { signal });
+      if (response.status === 307) {
+        isAtStore = this.#defects.trustsTheStore === true;
+        const bytes = await this.#connection.follow(response, this.#defects.sendsTokenToStore, signal);
+        if (bytes.length === input.sizeBytes || isAtStore) return bytes;
+        throw new Error('The store sent other bytes.');
+      }
       if (!this.#defects.usesHalfInputs) return Buffer.from(await response.arrayBuffer());
       const parts: Uint8Array[] = [];
       try {

@@ -28,6 +28,8 @@ const broken: readonly (readonly [file: string, scenario: string, rule: string])
   ['writes-too-much', 'plain', 'output-too-large'],
   ['repeats-log-sequence', 'plain', 'log-sequence'],
   ['drops-next', 'next-answer-lost', 'next-dropped'],
+  ['sends-token-to-store', 'input-redirect', 'token-sent-to-store'],
+  ['trusts-the-store', 'input-redirect-broken', 'store-not-survived'],
 ];
 
 test.concurrent('a correct runner passes every scenario without a warning', async () => {

@@ -85,7 +85,7 @@ describe.each(languages)('a runner in $language', ({ start }) => {
     },
   );
 
-  test.each(['refuse', { status: 403 }, { status: 200 }] as const)(
+  test.each(['refuse', { status: 403 }, { status: 200 }, 'other-byte'] as const)(
     'reads through the platform after %j',
     async (fault) => {
       const seen = asked();
@@ -95,6 +95,24 @@ describe.each(languages)('a runner in $language', ({ start }) => {
     },
   );
 });
+
+test.each(languages)(
+  'a runner in $language fails by bytes that are not those of the platform',
+  async ({ start }) => {
+    const graph = await stage.chainOf(1, { maxAttempts: 1 });
+    const { id } = (await stage.upload(graph, 'input', bytes)).body;
+    await stage.database.query('update node_output set sha256 = $2 where id = $1', [id, sha256(Buffer.of())]);
+    const seen = asked();
+    await start(graph);
+    await stage.until(graph, 'n1', 'Failed');
+    const { statusDetails } = await stage.node(graph, 'n1');
+    expect(statusDetails).toContain(
+      `Input ${id} came with other bytes: their SHA-256 is ${sha256(bytes)}`,
+    );
+    // The second read was made through the platform.
+    expect(seen()).toHaveLength(1);
+  },
+);
 
 describe('a download', () => {
   async function storedOutput(): Promise<number> {
@@ -121,19 +139,23 @@ describe('a download', () => {
     expect(seen().map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 
-  test.skipIf(missing !== '')('of the Python client through the platform, after other bytes', async () => {
-    const output = await storedOutput();
-    store.spoil(/^GET/, { status: 200 });
-    const script = `
+  test.skipIf(missing !== '').each([{ status: 200 }, 'other-byte'] as const)(
+    'of the Python client through the platform, after %j',
+    async (fault) => {
+      const graph = await stage.chainOf(1);
+      await stage.upload(graph, 'input', bytes);
+      const seen = asked();
+      store.spoil(/^GET/, fault);
+      const script = `
 import hashlib
-from sdp.client.api import Api
-from sdp.client.output import open_download
-api = Api("${stage.api.url}", "${stage.people.Developer.token}", None, None, 5)
-print(hashlib.sha256(open_download(api, "/api/v2/node-instance/outputs/${output}/data").read()).hexdigest())
+from sdp.client import Platform
+node = Platform("${stage.api.url}", token="${stage.people.Developer.token}").session("${graph.sessionId}").node("input")
+print(hashlib.sha256(node.latest.bytes()).hexdigest())
 `;
-    const { stdout } = await promisify(execFile)(python, ['-c', script]);
-    expect(stdout.trim()).toBe(sha256(bytes));
-  });
+      const { stdout } = await promisify(execFile)(python, ['-c', script]);
+      expect([stdout.trim(), seen().length]).toEqual([sha256(bytes), 1]);
+    },
+  );
 
   test('whose bytes at the store are not those of the platform is refused by the command line', async () => {
     const output = await storedOutput();

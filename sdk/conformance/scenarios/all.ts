@@ -5,6 +5,7 @@ import { incrementalScenarios } from './incremental.ts';
 import { inputScenarios } from './inputs.ts';
 import { lostAnswerScenarios } from './lost-answers.ts';
 import { plainScenarios } from './plain.ts';
+import { redirectScenarios } from './redirects.ts';
 import { sideScenarios } from './side-calls.ts';
 import { stopScenarios } from './stop.ts';
 import { troubleScenarios } from './trouble.ts';
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   ...troubleScenarios,
   ...holdingScenarios,
   ...inputScenarios,
+  ...redirectScenarios,
   ...incrementalScenarios,
   ...sideScenarios,
   twoCopies,

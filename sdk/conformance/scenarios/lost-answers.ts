@@ -181,7 +181,11 @@ function identifierOf(call: Call): string | undefined {
 export function judgeBaseline(
   stage: Stage,
   job: Job,
-  rule: 'output-differs' | 'gzip-not-decoded' | 'truncated-input-used' = 'output-differs',
+  rule:
+    | 'output-differs'
+    | 'gzip-not-decoded'
+    | 'truncated-input-used'
+    | 'store-not-survived' = 'output-differs',
 ): void {
   const { digests, outputCount } = stage.baseline ?? {};
   if (job.run.outcome !== 'completed') return;

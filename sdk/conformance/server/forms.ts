@@ -139,6 +139,13 @@ export const annotationsForm = z.object({
 
 const cursorForm = /^p[0-9a-z]{1,11}$/;
 
+export const inputDataForm = z.object({
+  redirect: z
+    .enum(['true', 'false', '1', '0'])
+    .transform((value) => value === 'true' || value === '1')
+    .optional(),
+});
+
 export const inputsForm = z.object({
   mode: z.enum(['since-watermark', 'latest', 'all']).default('since-watermark'),
   cursor: z

@@ -166,6 +166,22 @@ export interface Bytes {
   readonly bytes: Buffer;
 }
 
+/** The bytes of an input, or their address at the store: it sends them as they are stored. */
+export function sendInput(
+  input: Input,
+  headers: Headers,
+  location: string | undefined,
+): Bytes | { readonly status: 307; readonly headers: Record<string, string> } {
+  const reply = serveInput(input, headers);
+  const { etag = '' } = reply.headers;
+  if (location === undefined || reply.status === 304 || etag.startsWith('W/')) return reply;
+  const sizeBytes = String(input.bytes.length);
+  return {
+    status: 307,
+    headers: { location, etag, 'x-platform-size-bytes': sizeBytes, 'cache-control': 'no-store' },
+  };
+}
+
 /** The bytes of an input: stored gzip unchanged to callers that accept it, else decoded; one range of stored bytes. */
 export function serveInput(input: Input, headers: Headers): Bytes {
   const isPacked = input.contentEncoding === 'gzip';

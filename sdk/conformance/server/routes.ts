@@ -10,6 +10,7 @@ import {
   type Headers,
   heartbeatForm,
   idOf,
+  inputDataForm,
   inputsForm,
   instanceForm,
   instanceOf,
@@ -32,7 +33,7 @@ import {
   listInputs,
   presentClaim,
   readState,
-  serveInput,
+  sendInput,
   whoami,
 } from './reads.ts';
 import { Refusal } from './refusal.ts';
@@ -138,7 +139,8 @@ function inputs(asked: Asked): Reply {
 function inputData(asked: Asked): Reply {
   const input = findInput(held(asked), idOf(asked.params.outputId ?? ''));
   if (input === undefined) throw new Refusal('inputNotFound');
-  return serveInput(input, asked.headers);
+  const { redirect } = parsed('query', inputDataForm, asked.query);
+  return sendInput(input, asked.headers, redirect ? asked.world.addressAtStore?.(input) : undefined);
 }
 
 function outputs(asked: Asked): Reply {

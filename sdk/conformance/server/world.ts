@@ -41,6 +41,8 @@ export class World {
   readonly limits: WorldLimits;
   readonly nodes: Node[] = [];
   readonly desk = new LeaseTable({ changed: () => this.changed(), lost: (run) => this.#afterLoss(run) });
+  /** The address of an input for callers with `redirect=true`; absent: they get the bytes. */
+  addressAtStore: ((input: Input) => string) | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #lastId = 100;

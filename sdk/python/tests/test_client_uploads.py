@@ -56,17 +56,17 @@ def test_a_page_that_a_gateway_sends_in_place_of_the_answer_is_no_end_of_an_uplo
         ResumableUpload(Calls(), "/uploads", memoryview(b"abc"), {}).send(0.1)
 
 
-def test_a_long_file_is_looked_for_among_the_outputs_of_its_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A node may have thousands of outputs."""
+def test_a_long_file_is_looked_for_by_its_identifier_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node may have thousands of outputs. A platform that knows no such question answers with all of them."""
     body = memoryview(bytes(RESUMABLE_BYTES + 1))
     info = UploadInfo("lap-1", "text/csv", False, None, hashlib.sha256(body).digest())
     there: list[dict[str, Any]] = []
     read: list[tuple[str, Any]] = []
 
     class Outputs(Api):
-        def object(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-            read.append((f"{method} {path}", options["query"]["search"]))
-            return {"outputs": there, "nextCursor": None}
+        def call(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
+            read.append((f"{method} {path}", options["query"]["identifier"]))
+            return 200, there
 
     def send(_: ResumableUpload, retry_seconds: float) -> int:
         for number, name in ((8, "lap-10"), (7, "lap-1")):
@@ -80,8 +80,8 @@ def test_a_long_file_is_looked_for_among_the_outputs_of_its_name_alone(monkeypat
 
     monkeypatch.setattr(ResumableUpload, "send", send)
     api = Outputs("http://127.0.0.1:9", "t", None, None, 1.0)
-    first = send_body(api, "s", 1, body, info, None, None)
-    again = send_body(api, "s", 1, body, info, None, None)
+    first = send_body(api, 1, body, info, None, None)
+    again = send_body(api, 1, body, info, None, None)
     assert first is not None and first == again and first.output_id == 7
     assert len(there) == 2, "the same file is sent once"
-    assert read == [("GET /api/v2/session/s/outputs", "lap-1")] * 3
+    assert read == [("GET /api/v2/node-instance/1/outputs", "lap-1")] * 3

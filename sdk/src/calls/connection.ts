@@ -101,6 +101,11 @@ export class Connection {
     );
   }
 
+  /** Opens downloads through the platform for a while. */
+  avoidStore(): void {
+    this.#downloads.avoidStore();
+  }
+
   async #send(call: Call): Promise<IncomingMessage> {
     const { json } = call;
     const body = json === undefined ? (call.bytes ?? []) : [Buffer.from(JSON.stringify(json))];

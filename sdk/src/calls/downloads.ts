@@ -38,13 +38,18 @@ export class Downloads {
     // What answers in place of a store sends other bytes.
     if (found === undefined || found.headers['content-length'] !== sizeBytes) {
       found?.destroy();
-      this.#restsUntilMs = performance.now() + restMs;
+      this.avoidStore();
       return await atPlatform('');
     }
     // The platform's tag is the same for both ways, so a read may begin at one and continue at the other.
     if (etag === undefined) delete found.headers.etag;
     else found.headers.etag = etag;
     return found;
+  }
+
+  /** For a while: it, or what answers in its place, has failed or sent other bytes. */
+  avoidStore(): void {
+    this.#restsUntilMs = performance.now() + restMs;
   }
 
   async #openAt(address: string, { headers, signal }: DownloadRequest): Promise<IncomingMessage | undefined> {

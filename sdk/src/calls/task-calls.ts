@@ -54,6 +54,8 @@ export interface TaskCalls {
   annotate(annotations: readonly AnnotationWire[]): Promise<void>;
   /** Opens the stored bytes of an input, one try. */
   openInput(outputId: number, opening: InputOpening): Promise<IncomingMessage>;
+  /** Other bytes came: inputs are opened through the platform for a while. */
+  avoidStore(): void;
   writeOutput(headers: Record<string, string>, bytes: readonly Uint8Array[]): Promise<Reply<OutputWire>>;
   /** 201 with the upload, or 200 with the output that already exists. */
   startUpload(headers: Record<string, string>): Promise<Reply<UploadWire | OutputWire>>;
@@ -134,6 +136,10 @@ export class PlatformTaskCalls implements TaskCalls {
     const call = { ...this.#taskCall({ method: 'GET', path: `/inputs/${outputId}/data`, headers }), signal };
     const opened = isFirst ? connection.openDownload(call) : connection.open(call);
     return await opened.catch((error) => this.#ended(error));
+  }
+
+  avoidStore(): void {
+    this.#options.connection.avoidStore();
   }
 
   writeOutput(headers: Record<string, string>, bytes: readonly Uint8Array[]): Promise<Reply<OutputWire>> {

@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib';
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { InputMode, InputWire } from '../calls/wire.ts';
 import { messageOf, TaskFailure } from '../errors.ts';
+import { OtherBytes } from './checksum.ts';
 import {
   type LineOptions,
   type Row,
@@ -74,7 +75,8 @@ export class Input implements InputInfo {
 
   /**
    * The bytes, decoded. After a broken connection the read resumes where it broke, so the reader sees one complete stream; it
-   * fails only for a definite refusal (ApiError), broken gzip, or when the task is cancelled. It ends with its task.
+   * fails only for a definite refusal (ApiError), broken gzip, bytes that are not those of the platform, or when the task is
+   * cancelled. It ends with its task.
    * @param options `raw` returns the bytes as stored, compressed or not
    */
   stream(options: { readonly raw?: boolean } = {}): Readable {
@@ -111,7 +113,17 @@ export class Input implements InputInfo {
 
   /** All bytes, decoded. @throws RangeError for more than the limit, and as {@link Input.stream} */
   async bytes(limit: ReadLimit = {}): Promise<Buffer> {
-    const maxBytes = limit.maxBytes ?? bytesDefaultMax;
+    const { maxBytes = bytesDefaultMax } = limit;
+    try {
+      return await this.#readAll(maxBytes);
+    } catch (error) {
+      if (!(error instanceof OtherBytes)) throw error;
+      // The store is not asked any more.
+      return await this.#readAll(maxBytes);
+    }
+  }
+
+  async #readAll(maxBytes: number): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     for await (const chunk of this.stream()) {

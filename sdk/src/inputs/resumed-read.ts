@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { BackOff } from '../calls/back-off.ts';
 import { bodyOf } from '../calls/http-request.ts';
 import type { TaskCalls } from '../calls/task-calls.ts';
+import { Checksum, OtherBytes } from './checksum.ts';
 
 const silenceMs = 60_000;
 const maxBackOffMs = 5_000;
@@ -16,6 +17,7 @@ export interface StoredBytes {
 
 /**
  * The bytes of an input as stored; after a break it asks for the rest by Range, or skips the bytes that it already has.
+ * Where the platform announces their SHA-256 they are checked: the last bytes of a wrong read are never handed out.
  */
 export function readResumed(calls: TaskCalls, stored: StoredBytes): Readable {
   const over = new AbortController();
@@ -36,7 +38,12 @@ async function* chunks(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
   const backOff = new BackOff(maxBackOffMs);
-  const place: Place = { receivedBytes: 0, etag: undefined, isFirst: true };
+  const place: Place = {
+    receivedBytes: 0,
+    etag: undefined,
+    checksum: new Checksum(undefined),
+    isFirst: true,
+  };
   while (place.receivedBytes < stored.sizeBytes || stored.sizeBytes === 0) {
     try {
       const message = await open(calls, stored, place, signal);
@@ -47,6 +54,8 @@ async function* chunks(
         skipBytes -= chunk.length - fresh.length;
         if (fresh.length === 0) continue;
         place.receivedBytes += fresh.length;
+        place.checksum.update(fresh);
+        if (place.receivedBytes === stored.sizeBytes) place.checksum.check(stored.outputId);
         backOff.reset();
         yield fresh;
       }
@@ -58,6 +67,7 @@ async function* chunks(
       return;
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof OtherBytes) calls.avoidStore();
       if (!backOff.isWorthIt(error)) throw error;
       await backOff.wait(error, signal);
     }
@@ -67,6 +77,8 @@ async function* chunks(
 interface Place {
   receivedBytes: number;
   etag: string | undefined;
+  /** Of the bytes received. */
+  checksum: Checksum;
   /** No try was made yet. */
   isFirst: boolean;
 }
@@ -106,6 +118,7 @@ function skippedBytes(message: IncomingMessage, place: Place): number {
     throw new Error('The input changed while it was read.');
   }
   place.etag = etag;
+  if (place.receivedBytes === 0) place.checksum = new Checksum(etag);
   if (place.receivedBytes === 0 || message.statusCode !== 206) return place.receivedBytes;
   const start = /^bytes (\d+)-/.exec(message.headers['content-range'] ?? '')?.[1];
   if (Number(start) === place.receivedBytes) return 0;

@@ -155,6 +155,10 @@ export class LocalTaskCalls implements TaskCalls {
     return Object.assign(input.open(), { statusCode: 200, headers, complete: true }) as never;
   }
 
+  avoidStore(): void {
+    // There is none.
+  }
+
   async writeOutput(
     headers: Readonly<Record<string, string>>,
     bytes: readonly Uint8Array[],

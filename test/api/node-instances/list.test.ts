@@ -65,6 +65,24 @@ describe('the outputs of a node', () => {
     for (const id of [nodeId, 999_999]) expect((await send('GET', pathOf(id))).status).toBe(404);
   });
 
+  test('are only the one of an identifier that is asked for', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    await publishMany(nodeId, sessionId, 12);
+    const named = (name: string) => send('GET', `${pathOf(nodeId)}?identifier=${encodeURIComponent(name)}`);
+    const all = (await send('GET', pathOf(nodeId))).json() as object[];
+    expect((await named('many-1')).json()).toEqual([all[0]]);
+    await upload(nodeId, Buffer.from('new'), { 'x-platform-output-identifier': 'many-1' });
+    expect((await named('many-1')).json()).toMatchObject([{ outputIdentifier: 'many-1', sizeBytes: 3 }]);
+    await database.query(
+      "update node_output set position = null where node_instance_id = $1 and output_identifier = 'many-2'",
+      [nodeId],
+    );
+    // A part, other capitals, a staged output.
+    for (const name of ['many-', 'MANY-1', 'many-2']) expect((await named(name)).status).toBe(404);
+    for (const name of ['', 'a b', 'x'.repeat(101), 'many_%\0'])
+      expect(await named(name)).toMatchObject({ status: 400 });
+  });
+
   test('hold no database connection while their readers are slow', async () => {
     const { nodeId, sessionId } = await makeNode(
       JSON.stringify({ dataSourceName: 'platform', a: 'b'.repeat(60_000) }),

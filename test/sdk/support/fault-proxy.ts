@@ -1,6 +1,7 @@
 /** An HTTP proxy before the platform that spoils chosen requests the way networks do. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
 
 type Fault =
@@ -12,6 +13,8 @@ type Fault =
   | { readonly requestBytes: number }
   /** Passes on so many bytes of the answer's body, then breaks the connection: at once, or when `cutWhen` resolves. */
   | { readonly answerBytes: number; readonly cutWhen?: Promise<void> }
+  /** Passes the answer on with another last byte. */
+  | 'other-byte'
   /** Passes the platform's answer on when this resolves. */
   | { readonly heldUntil: Promise<void> }
   /** Answers by itself. */
@@ -106,6 +109,12 @@ async function passAnswer(
   }
   if (typeof fault === 'object' && 'heldUntil' in fault) await fault.heldUntil;
   response.writeHead(answer.statusCode ?? 502, answer.headers);
+  if (fault === 'other-byte') {
+    const bytes = await buffer(answer);
+    bytes[bytes.length - 1]! ^= 1;
+    response.end(bytes);
+    return;
+  }
   if (typeof fault !== 'object' || !('answerBytes' in fault)) {
     answer.pipe(response);
     return;

@@ -96,6 +96,10 @@ class Connection:
             scope,
         )
 
+    def avoid_store(self) -> None:
+        """Opens downloads through the platform for a while."""
+        self._downloads.avoid_store()
+
     def close(self) -> None:
         """Closes idle connections."""
         self.http.close()

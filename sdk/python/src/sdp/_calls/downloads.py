@@ -45,13 +45,17 @@ class Downloads:
                 found.close()
                 raise NetworkError("what answers at the address of the store sends other bytes")
         except (ApiError, NetworkError, ValueError):
-            self._rests_until = time.monotonic() + _REST_SECONDS
+            self.avoid_store()
             return at_platform("")
         # The platform's tag is the same for both ways, so a read may begin at one and continue at the other.
         del found.headers["etag"]
         if etag is not None:
             found.headers["etag"] = etag
         return found
+
+    def avoid_store(self) -> None:
+        """For a while: it, or what answers in its place, has failed or sent other bytes."""
+        self._rests_until = time.monotonic() + _REST_SECONDS
 
     def close(self) -> None:
         """Closes idle connections."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ..errors import NetworkError, SdpError
 from .back_off import BackOff
+from .checksum import Checksum, OtherBytes
 from .http import Answer, Headers
 from .scope import Scope
 
@@ -35,15 +36,22 @@ class InputCalls(Protocol):
     def open_input(self, output_id: int, headers: Headers, *, is_first: bool) -> Answer:
         """One try to open the bytes of an input, the first of its read from the store where that is possible."""
 
+    def avoid_store(self) -> None:
+        """Other bytes came: inputs are opened through the platform for a while."""
+
 
 class StoredBytes(io.RawIOBase):
-    """The stored bytes of an input; after a break it asks for the rest by Range, or skips what it has already."""
+    """The stored bytes of an input; after a break it asks for the rest by Range, or skips what it has already.
+
+    Where the platform announces their SHA-256 they are checked: the last bytes of a wrong read are never handed out.
+    """
 
     def __init__(self, calls: InputCalls, stored: Stored) -> None:
         self._calls = calls
         self._stored = stored
         self._received = 0
         self._etag: str | None = None
+        self._checksum = Checksum(None)
         self._answer: Answer | None = None
         self._is_first = True
         self._back_off = BackOff()
@@ -63,11 +71,16 @@ class StoredBytes(io.RawIOBase):
                 if count == 0:
                     raise NetworkError("the answer broke off")
                 self._received += count
+                self._checksum.update(memoryview(buffer)[:count])
+                if self._received == self._stored.size_bytes:
+                    self._checksum.check(f"Input {self._stored.output_id}")
                 self._back_off.reset()
                 return count
             except Exception as error:
                 self._close_answer()
                 self._calls.check()
+                if isinstance(error, OtherBytes):
+                    self._calls.avoid_store()
                 if not self._back_off.is_worth_it(error):
                     raise
                 self._calls.scope.wait(self._back_off.next_seconds(error))
@@ -108,6 +121,7 @@ class StoredBytes(io.RawIOBase):
             raise SdpError(f"{name} changed while it was read.")
         self._etag = etag
         if self._received == 0:
+            self._checksum = Checksum(etag)
             return
         if answer.status != 206:
             self._skip(answer)

@@ -84,6 +84,10 @@ class HeldTask:
             self._note(error)
             raise
 
+    def avoid_store(self) -> None:
+        """Other bytes came: inputs are opened through the platform for a while."""
+        self.connection.avoid_store()
+
     def state(self) -> Json:
         """Previous output, state and position of the node."""
         return self._object("GET", "/state")

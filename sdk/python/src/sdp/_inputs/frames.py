@@ -7,6 +7,7 @@ import tempfile
 from contextlib import closing
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
+from .._calls.checksum import read_whole
 from ..errors import MissingLibrary, UnreadableData
 from .text import delimiter_of
 
@@ -140,12 +141,16 @@ def _head(file: IO[bytes]) -> bytes:
 
 def _seekable(source: Readable) -> IO[bytes]:
     """Copies the bytes to a file, because readers of frames seek, and a stream of the platform cannot."""
-    file = tempfile.TemporaryFile()
-    with closing(source.open()) as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            file.write(piece)
-    file.seek(0)
-    return file
+
+    def copy() -> IO[bytes]:
+        file = tempfile.TemporaryFile()
+        with closing(source.open()) as stream:
+            while piece := stream.read(_PIECE_BYTES):
+                file.write(piece)
+        file.seek(0)
+        return file
+
+    return read_whole(copy)
 
 
 def _unreadable(source: Readable, error: Exception) -> UnreadableData:

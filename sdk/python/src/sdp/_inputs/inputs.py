@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
+from .._calls.checksum import read_whole
 from .._calls.resumed import Stored
 from . import frames
 from .text import LONGEST_CHARACTERS, Row, read_json, read_lines, read_named_rows, read_rows, read_text
@@ -67,7 +68,8 @@ class Input(InputInfo):
         """The bytes as a binary file, decoded unless ``raw``.
 
         After a broken connection the read resumes where it broke, so the reader sees one complete stream. It fails
-        only by a definite refusal (ApiError), broken gzip, or when the task is cancelled (TaskCancelled).
+        only by a definite refusal (ApiError), broken gzip, bytes that are not those of the platform, or when the task
+        is cancelled (TaskCancelled).
         """
         stored = self._calls.open_stored(Stored(self.output_id, self.size_bytes, self.content_encoding))
         buffered = io.BufferedReader(stored, _BUFFER_BYTES)  # type: ignore[type-var]
@@ -77,8 +79,13 @@ class Input(InputInfo):
 
     def bytes(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> bytes:
         """All bytes, decoded. Raises ValueError for more than the limit."""
-        with self.open() as stream:
-            data = stream.read(max_bytes + 1)
+
+
+        def read() -> bytes:
+            with self.open() as stream:
+                return stream.read(max_bytes + 1)
+
+        data = read_whole(read)
         if len(data) > max_bytes:
             raise ValueError(f"Input {self.output_id} holds more than {max_bytes} bytes; read it by open().")
         return data

@@ -123,6 +123,10 @@ class Api:
             lambda query: self.open("GET", path + query, headers=headers, redirects=True), headers
         )
 
+    def avoid_store(self) -> None:
+        """Opens downloads through the platform for a while."""
+        self._downloads.avoid_store()
+
     def close(self) -> None:
         """Closes idle connections."""
         self._http.close()

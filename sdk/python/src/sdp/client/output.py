@@ -6,7 +6,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from .._calls.back_off import BackOff
+from .._calls.checksum import Checksum, OtherBytes, read_whole
 from .._calls.http import Answer
 from .._inputs import frames
 from .._inputs.inputs import parse_time
@@ -68,8 +69,12 @@ class Output:
 
     def bytes(self) -> bytes:
         """All bytes, decoded."""
-        with closing(self.open()) as stream:
-            return stream.read()
+
+        def read() -> bytes:
+            with closing(self.open()) as stream:
+                return stream.read()
+
+        return read_whole(read)
 
     def text(self) -> str:
         """All of it as UTF-8 text, without a byte order mark. Raises UnreadableData for bytes that are not text."""
@@ -98,9 +103,7 @@ class Output:
         if path.is_dir():
             path = path / (re.sub(r"[^A-Za-z0-9._-]+", "_", self.output_identifier).lstrip(".") or "output")
         begun = path.with_name(f"{path.name}.part")
-        with closing(self.open()) as stream, begun.open("wb") as file:
-            while piece := stream.read(_PIECE_BYTES):
-                file.write(piece)
+        save_download(self.open, begun)
         begun.replace(path)
         return path
 
@@ -116,16 +119,18 @@ class Output:
         return frames.to_polars(self, options)
 
 
-def outputs_of(api: Api, node_instance_id: int) -> list[Output]:
-    """The outputs of a node, oldest first."""
+def outputs_of(api: Api, node_instance_id: int, identifier: str | None = None) -> list[Output]:
+    """The outputs of a node, oldest first; with ``identifier`` at most the one of that name."""
+    query = {"identifier": identifier}
     try:
-        _, body = api.call("GET", f"/api/v2/node-instance/{node_instance_id}/outputs")
+        _, body = api.call("GET", f"/api/v2/node-instance/{node_instance_id}/outputs", query=query)
     except ApiError as error:
         # The platform answers so for a node without outputs, too.
         if error.status == 404:
             return []
         raise
-    return [Output.of(wire, api) for wire in body]
+    # An earlier platform answers with all of them.
+    return [Output.of(wire, api) for wire in body if identifier in (None, wire["outputIdentifier"])]
 
 
 def session_outputs(api: Api, session_id: str, query: Mapping[str, Any]) -> Iterator[Output]:
@@ -140,13 +145,24 @@ def session_outputs(api: Api, session_id: str, query: Mapping[str, Any]) -> Iter
             return
 
 
+def save_download(opened: Callable[[], BinaryIO], file: Path) -> None:
+    """Writes a download to a file."""
+
+    def save() -> None:
+        with closing(opened()) as stream, file.open("wb") as target:
+            while piece := stream.read(_PIECE_BYTES):
+                target.write(piece)
+
+    read_whole(save)
+
+
 def open_download(api: Api, path: str, coding: str = "identity") -> BinaryIO:
     """The bytes of a route as a binary file, in the coding that is asked for."""
     return cast(BinaryIO, io.BufferedReader(_Download(api, path, coding), _BUFFER_BYTES))
 
 
 class _Download(io.RawIOBase):
-    """The bytes of a route; after a break it asks for the rest."""
+    """The bytes of a route; after a break it asks for the rest. They are checked where their SHA-256 is announced."""
 
     def __init__(self, api: Api, path: str, coding: str) -> None:
         self._api = api
@@ -157,6 +173,7 @@ class _Download(io.RawIOBase):
         self._received = 0
         self._length: int | None = None
         self._etag: str | None = None
+        self._checksum = Checksum(None)
         self._back_off = BackOff()
         self._failures = 0
 
@@ -174,10 +191,15 @@ class _Download(io.RawIOBase):
                 if count == 0 and self._length is not None and self._received < self._length:
                     raise NetworkError("the answer broke off")
                 self._received += count
+                self._checksum.update(memoryview(buffer)[:count])
+                if self._received == self._length:
+                    self._checksum.check(self._path)
                 self._failures = 0
                 return count
             except Exception as error:
                 self._close_answer()
+                if isinstance(error, OtherBytes):
+                    self._api.avoid_store()
                 self._failures += 1
                 if self._failures > 8 or not is_worth_it(self._back_off, error):
                     raise
@@ -206,6 +228,7 @@ class _Download(io.RawIOBase):
             length = answer.headers.get("content-length")
             self._length = int(length) if length is not None else None
             self._etag = answer.headers.get("etag")
+            self._checksum = Checksum(self._etag)
         elif answer.headers.get("etag") != self._etag:
             answer.close()
             raise SdpError("The output changed while it was read.")

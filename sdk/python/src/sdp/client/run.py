@@ -12,9 +12,7 @@ from typing import Any
 from .._inputs.inputs import parse_time
 from ..testing.case_files import file_name
 from .api import Api
-from .output import open_download, outputs_of
-
-_PIECE_BYTES = 1024 * 1024
+from .output import open_download, outputs_of, save_download
 
 
 @dataclass(frozen=True)
@@ -93,9 +91,13 @@ class Run:
     def _save_outputs(self, root: Path) -> None:
         """Outputs that were published; those that a failed run has dropped are not expected of it."""
         details = self._api.object("GET", f"/api/v2/node-runs/{self.id}")
-        written = {each["outputId"] for each in details["outputs"] if each["published"]}
-        listed = outputs_of(self._api, details["nodeInstanceId"])
-        outputs = [output for output in listed if output.output_id in written]
+        outputs = [
+            output
+            for each in details["outputs"]
+            if each["published"]
+            for output in outputs_of(self._api, details["nodeInstanceId"], each["outputIdentifier"])
+            if output.output_id == each["outputId"]
+        ]
         (root / "outputs").mkdir(exist_ok=True)
         for output in outputs:
             source = f"/api/v2/node-instance/outputs/{output.output_id}/data"
@@ -115,9 +117,7 @@ class Run:
         _write_json(root / "outputs.json", described)
 
     def _save(self, path: str, coding: str, file: Path) -> None:
-        with open_download(self._api, path, coding) as stream, file.open("wb") as saved:
-            while piece := stream.read(_PIECE_BYTES):
-                saved.write(piece)
+        save_download(lambda: open_download(self._api, path, coding), file)
 
 
 def _write_json(file: Path, value: Any) -> None:

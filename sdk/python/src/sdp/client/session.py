@@ -94,6 +94,12 @@ class Node:
         """The outputs of the node, oldest first."""
         return outputs_of(self._api, self.id)
 
+    def output(self, identifier: str) -> Output:
+        """The output with this identifier. Raises MissingOutput when there is none."""
+        for output in outputs_of(self._api, self.id, identifier):
+            return output
+        raise MissingOutput(f"{self._session_name}: {self.name} has no output {identifier!r}.")
+
     @property
     def latest(self) -> Output:
         """The newest output. Raises MissingOutput when there is none."""
@@ -208,7 +214,7 @@ class Session:
             meter = None
             if progress is not None or bytes_per_second is not None:
                 meter = Meter(len(body), progress, bytes_per_second)
-            return send_body(self._api, self.id, target.id, body, info, meter, resume_key)
+            return send_body(self._api, target.id, body, info, meter, resume_key)
 
     def upload_frame(
         self, frame: Any, identifier: str, *, format: FrameFormat = "csv", **options: Any

@@ -22,13 +22,12 @@ from .._json import json_text
 from .._outputs.headers import IDENTIFIER, metadata_bytes
 from .._outputs.source import Source, pieces_of
 from .api import Api
-from .output import Output, session_outputs
+from .output import Output, outputs_of
 from .resumable import RESUMABLE_BYTES, ResumableUpload
 
 _NAME_CHARACTERS = 1024
 _IDENTIFIER_CHARACTERS = 100
 _DIGEST_CHARACTERS = 16
-_MATCHES_PER_PAGE = 100
 _TYPES = {
     ".csv": "text/csv",
     ".gz": "application/gzip",
@@ -85,7 +84,6 @@ class UploadInfo:
 
 def send_body(
     api: Api,
-    session_id: str,
     node_instance_id: int,
     body: memoryview | FileBytes,
     info: UploadInfo,
@@ -102,25 +100,22 @@ def send_body(
 
     def is_same(output: Output) -> bool:
         return (
-            output.output_identifier == info.identifier
-            and output.sha256 == info.sha256.hex()
+            output.sha256 == info.sha256.hex()
             and output.content_type == info.content_type
             and output.content_encoding == ("gzip" if info.is_gzip else None)
             # Metadata that the caller does not name may be any.
             and (metadata is None or output.metadata == json.loads(metadata))
         )
 
-    # The node may have thousands of outputs: those of this name alone are read.
-    named = {"nodeInstanceId": node_instance_id, "search": info.identifier, "limit": _MATCHES_PER_PAGE}
-    there = next(filter(is_same, session_outputs(api, session_id, named)), None)
-    if there is not None:
+    for there in filter(is_same, outputs_of(api, node_instance_id, info.identifier)):
         return there
     path = f"/api/v2/node-instance/{node_instance_id}/uploads"
     upload = ResumableUpload(api, path, body, info.values(), key=resume_key, meter=meter)
     output_id = upload.send(api.retry_seconds)
     if output_id is None:
         return None
-    return next((each for each in session_outputs(api, session_id, named) if each.output_id == output_id), None)
+    named = outputs_of(api, node_instance_id, info.identifier)
+    return next((each for each in named if each.output_id == output_id), None)
 
 
 def body_of(data: Source | os.PathLike[str], stack: ExitStack) -> tuple[memoryview | FileBytes, str | None]:
