@@ -156,7 +156,13 @@ function requireSchema(set: MigrationSet, ran: readonly string[]): void {
   const missing = known.filter((name) => !ran.some(isSame(name)));
   if (missing.length > 0) {
     throw new SettingsError([
-      `DATABASE_URL: ${set.place} lacks ${missing.join(', ')}. Migrate it first: node ${set.program}.`,
+      `DATABASE_URL: ${set.place} lacks ${namesOf(missing)}. Migrate it first: node ${set.program}.`,
     ]);
   }
 }
+
+/** An empty database lacks all of them. */
+const namesOf = (missing: readonly string[]) =>
+  missing.length <= 3
+    ? missing.join(', ')
+    : `${missing.length} migrations (${missing[0]} to ${missing.at(-1)})`;

@@ -282,10 +282,21 @@ export const routes: readonly Route[] = [
   route('signOff', 'DELETE', '/instances/{instanceId}', 'none', signOff),
 ];
 
-/** Longest bodies in bytes by kind, and the refusal for more. */
+/** Longest bodies in bytes by kind. */
 export const bodyLimits = {
-  none: { bytes: limits.jsonBodyBytes, refusal: 'bodyTooLarge' },
-  json: { bytes: limits.jsonBodyBytes, refusal: 'bodyTooLarge' },
-  output: { bytes: limits.outputBytes, refusal: 'outputTooLarge' },
-  part: { bytes: limits.partMaxBytes, refusal: 'bodyTooLarge' },
+  none: limits.jsonBodyBytes,
+  json: limits.jsonBodyBytes,
+  output: limits.outputBytes,
+  part: limits.partMaxBytes,
 } as const;
+
+/** The refusal of a longer one. */
+export function tooLarge(kind: keyof typeof bodyLimits): Refusal {
+  const bytes = bodyLimits[kind];
+  if (kind === 'output') return new Refusal('outputTooLarge');
+  const message =
+    kind === 'part'
+      ? `A part must have at most ${bytes} bytes.`
+      : `The body is too large: at most ${bytes} bytes are accepted.`;
+  return new Refusal('bodyTooLarge', { message });
+}

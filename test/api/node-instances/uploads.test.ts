@@ -87,6 +87,11 @@ describe('bytes come back as they were sent', () => {
   });
 });
 
+const invalidIdentifier =
+  'The output identifier must have 1 to 100 letters, digits, dots, underscores or hyphens, and hold no token.';
+const invalidMetadata =
+  'The output metadata must be a JSON object of at most 4096 bytes, without fields that begin with $.';
+
 describe('refusals, in the decided order', () => {
   test.each(['0', 'abc', '999999999', '-1', '1.5', '99999999999999999999'])('node %s: 404', async (id) => {
     const answer = await upload(id, Buffer.from('x'));
@@ -122,13 +127,13 @@ describe('refusals, in the decided order', () => {
   });
 
   test.each([
-    ['x-platform-output-identifier', 'a b', 400, 'The output identifier is not valid.'],
-    ['x-platform-output-identifier', 'a'.repeat(101), 400, 'The output identifier is not valid.'],
-    ['x-platform-output-identifier', '', 400, 'The output identifier is not valid.'],
-    ['x-platform-output-metadata', '[1]', 400, 'The output metadata is not valid.'],
-    ['x-platform-output-metadata', '{"$a":1}', 400, 'The output metadata is not valid.'],
-    ['x-platform-output-metadata', `{"a":"${'b'.repeat(4096)}"}`, 400, 'The output metadata is not valid.'],
-    ['x-platform-output-metadata', '{"a":"\\u0000"}', 400, 'The output metadata is not valid.'],
+    ['x-platform-output-identifier', 'a b', 400, invalidIdentifier],
+    ['x-platform-output-identifier', 'a'.repeat(101), 400, invalidIdentifier],
+    ['x-platform-output-identifier', '', 400, invalidIdentifier],
+    ['x-platform-output-metadata', '[1]', 400, invalidMetadata],
+    ['x-platform-output-metadata', '{"$a":1}', 400, invalidMetadata],
+    ['x-platform-output-metadata', `{"a":"${'b'.repeat(4096)}"}`, 400, invalidMetadata],
+    ['x-platform-output-metadata', '{"a":"\\u0000"}', 400, invalidMetadata],
     ['content-md5', 'AAAAAAAAAAAAAAAAAAAAAA==', 400, 'The body does not match the checksum sent with it.'],
     ['content-md5', 'nonsense', 400, 'The body does not match the checksum sent with it.'],
     ['x-amz-checksum-sha256', 'AAAA', 400, 'The body does not match the checksum sent with it.'],
@@ -158,7 +163,10 @@ describe('refusals, in the decided order', () => {
     const bytes = Buffer.alloc(24 * mebibyte + 1);
     const headers: Record<string, string> = isDeclared ? { 'content-length': String(bytes.length) } : {};
     const answer = await upload(nodeId, chunked(bytes), headers);
-    expect([answer.status, answer.json()]).toEqual([413, error('The body is too large.')]);
+    expect([answer.status, answer.json()]).toEqual([
+      413,
+      error(`The body is too large: at most ${24 * mebibyte} bytes are accepted.`),
+    ]);
     expect(await leftovers()).toEqual(before);
   });
 
