@@ -3401,9 +3401,9 @@ export interface Routes {
   'GET /api/v2/session/{id}/node-instances': { reply: SessionProgress };
   'GET /api/v2/session': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
-      /** Only sessions with this id. */
+      /** Only sessions of this session template. */
       readonly sessionTemplateId?: number | undefined;
       /** Part of the session name, simulation name or session id, case-insensitive. */
       readonly search?: string | undefined;
@@ -3442,9 +3442,9 @@ export interface Routes {
   };
   'GET /api/v2/session/counts': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
-      /** Only sessions with this id. */
+      /** Only sessions of this session template. */
       readonly sessionTemplateId?: number | undefined;
       /** Part of the session name, simulation name or session id, case-insensitive. */
       readonly search?: string | undefined;
@@ -3457,14 +3457,14 @@ export interface Routes {
   };
   'GET /api/v2/session/metadata-keys': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
     };
     reply: SessionMetadataKeys;
   };
   'GET /api/v2/session/storage': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
     };
     reply: ProjectStorage;

@@ -120,7 +120,7 @@ const addVersions: AddCommand = (templates, cli) => {
             VERSION: ({ version }) => version,
             LABEL: ({ templateVersion }) => templateVersion,
             NODES: ({ nodes }) => nodes,
-            MADE: ({ createdAt }) => time(createdAt),
+            CREATED: ({ createdAt }) => time(createdAt),
             BY: ({ createdBy }) => (createdBy === null ? 'the platform' : (createdBy.name ?? createdBy.id)),
           }) + pageNote(found),
       );

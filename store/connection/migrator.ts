@@ -1,6 +1,6 @@
 /**
  * The one migrator, for the platform's tables and for those of the authentication service. Migrations are numbered SQL
- * files; a table holds the names of those that ran. How to write one: docs/operations/upgrade.md.
+ * files; a table holds the names of those that ran. How to write one: docs/development.md.
  *
  * The number orders migrations and the words behind it identify them: a database whose migrations had other numbers in
  * an earlier version continues with the new one.

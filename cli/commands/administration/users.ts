@@ -122,5 +122,5 @@ async function findUser(platform: PlatformClient, name: string): Promise<User> {
     if (user !== undefined) return user;
     pages = found.totalPages;
   }
-  throw new Error(`User not found: ${name}.`);
+  throw new Error(`There is no user ${name}: see \`sdp users list\`.`);
 }
