@@ -1,4 +1,4 @@
-/** Maps any thrown value to the error that a caller may see; the only such mapper (contract: Errors). */
+/** Maps any thrown value to the error that a caller may see; the only such mapper. */
 import { z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';

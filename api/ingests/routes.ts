@@ -1,4 +1,4 @@
-/** Managed ingest: files from outside, without an account (contract: Managed ingest; decisions 8). */
+/** Managed ingest: files from outside, without an account. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

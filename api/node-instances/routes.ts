@@ -1,4 +1,4 @@
-/** Outputs of node instances: upload, list, bytes (contract: Node instances and outputs; decisions 8). */
+/** Outputs of node instances: upload, list, bytes. */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of session templates (contract: Session template). */
+/** Wire forms of session templates. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** `sdp users`: accounts (contract: Authentication; decisions 3). */
+/** `sdp users`: accounts. */
 import { Option } from 'commander';
 import type { User, UserRequest } from '../../../client/types.ts';
 import { type AddCommand, examples, id, wholeNumber } from '../../cli.ts';

@@ -1,4 +1,4 @@
-/** The refusals of the runner routes: status, stable code and a sentence (contract: Errors). */
+/** The refusals of the runner routes: status, stable code and a sentence. */
 const refusals = {
   invalidRequest: [400, 'invalid_request', 'Invalid request.'],
   malformedJson: [400, 'invalid_request', 'The body is not valid JSON.'],
