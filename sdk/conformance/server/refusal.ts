@@ -1,3 +1,5 @@
+import { limits } from './limits.ts';
+
 /** The refusals of the runner routes: status, stable code and a sentence. */
 const refusals = {
   invalidRequest: [400, 'invalid_request', 'Invalid request.'],
@@ -68,4 +70,23 @@ export class Refusal extends Error {
 /** The body of a refusal. */
 export function refusalBody(refusal: Refusal): Record<string, unknown> {
   return { status: 'error', code: refusal.code, message: refusal.message };
+}
+
+/** Longest bodies in bytes by kind. */
+export const bodyLimits = {
+  none: limits.jsonBodyBytes,
+  json: limits.jsonBodyBytes,
+  output: limits.outputBytes,
+  part: limits.partMaxBytes,
+} as const;
+
+/** The refusal of a longer one. */
+export function tooLarge(kind: keyof typeof bodyLimits): Refusal {
+  const bytes = bodyLimits[kind];
+  if (kind === 'output') return new Refusal('outputTooLarge');
+  const message =
+    kind === 'part'
+      ? `A part must have at most ${bytes} bytes.`
+      : `The body is too large: at most ${bytes} bytes are accepted.`;
+  return new Refusal('bodyTooLarge', { message });
 }

@@ -23,7 +23,6 @@ import {
   watermarkHeader,
 } from './forms.ts';
 import type { RouteId } from './journal.ts';
-import { limits } from './limits.ts';
 import type { Claim } from './model.ts';
 import { keepLog, rejectInput } from './notes.ts';
 import {
@@ -281,22 +280,3 @@ export const routes: readonly Route[] = [
   route('release', 'PUT', '/tasks/{taskId}/release', 'json', release),
   route('signOff', 'DELETE', '/instances/{instanceId}', 'none', signOff),
 ];
-
-/** Longest bodies in bytes by kind. */
-export const bodyLimits = {
-  none: limits.jsonBodyBytes,
-  json: limits.jsonBodyBytes,
-  output: limits.outputBytes,
-  part: limits.partMaxBytes,
-} as const;
-
-/** The refusal of a longer one. */
-export function tooLarge(kind: keyof typeof bodyLimits): Refusal {
-  const bytes = bodyLimits[kind];
-  if (kind === 'output') return new Refusal('outputTooLarge');
-  const message =
-    kind === 'part'
-      ? `A part must have at most ${bytes} bytes.`
-      : `The body is too large: at most ${bytes} bytes are accepted.`;
-  return new Refusal('bodyTooLarge', { message });
-}

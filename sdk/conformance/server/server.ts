@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, Faults } from './faults.ts';
 import { type Call, handedOut, Journal, readingRoutes } from './journal.ts';
 import { codeOf, collect, cutBody, type Found, faultReply, newCall, readLeniently } from './messages.ts';
-import { Refusal, refusalBody } from './refusal.ts';
-import { bodyLimits, type Reply, routes, tooLarge } from './routes.ts';
+import { bodyLimits, Refusal, refusalBody, tooLarge } from './refusal.ts';
+import { type Reply, routes } from './routes.ts';
 import { World, type WorldOptions } from './world.ts';
 
 export interface ServerOptions extends WorldOptions {
