@@ -95,7 +95,7 @@ export async function download(
   } catch (error) {
     if (file !== '-') await rm(partial, { force: true });
     if (error instanceof NetworkError || (error as NodeJS.ErrnoException).syscall) throw error;
-    throw new NetworkError('The connection broke during the download.', { cause: error });
+    throw new NetworkError('The connection broke during the download. Repeat the command.', { cause: error });
   } finally {
     forget?.();
   }

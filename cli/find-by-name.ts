@@ -6,18 +6,18 @@ import type { PlatformClient } from './platform-client.ts';
 /** @param named title or id */
 export async function findProject(platform: PlatformClient, named: string): Promise<Project> {
   const projects = await platform.call('GET /projects');
-  return onlyOne('project', named, projects, ({ title }) => title);
+  return onlyOne({ kind: 'project', list: 'projects list' }, named, projects, ({ title }) => title);
 }
 
 /** @param named name or id */
 export async function findSessionTemplate(platform: PlatformClient, named: string): Promise<SessionTemplate> {
   const templates = await platform.call('GET /api/v2/session/session_templates');
-  return onlyOne('session template', named, templates, ({ name }) => name);
+  return onlyOne({ kind: 'session template', list: 'templates list' }, named, templates, ({ name }) => name);
 }
 
 /** A name comes before an id, because a name may be a number. */
 function onlyOne<Item extends { readonly id: number }>(
-  kind: string,
+  { kind, list }: { readonly kind: string; readonly list: string },
   named: string,
   items: readonly Item[],
   nameOf: (item: Item) => string,
@@ -25,7 +25,7 @@ function onlyOne<Item extends { readonly id: number }>(
   const byName = items.filter((item) => nameOf(item) === named);
   const found = byName.length > 0 ? byName : items.filter(({ id }) => String(id) === named);
   const [first, ...others] = found;
-  if (first === undefined) throw new UsageError(`There is no ${kind} ${named}.`);
+  if (first === undefined) throw new UsageError(`There is no ${kind} ${named}: see \`sdp ${list}\`.`);
   if (others.length === 0) return first;
   const ids = found.map(({ id }) => id).join(', ');
   throw new UsageError(`${found.length} times there is a ${kind} ${named}: use its id (${ids}).`);

@@ -987,6 +987,18 @@ export interface SessionTemplateNode {
   readonly parentNames: readonly string[];
 }
 
+export interface RefusedBody {
+  readonly status: 'error';
+  readonly message: string;
+  readonly errors?: readonly DocumentIssue[] | undefined;
+}
+
+export interface DocumentIssue {
+  /** JSON path of the value. */
+  readonly path: string;
+  readonly message: string;
+}
+
 export interface SessionTemplateImported {
   readonly id: number;
   readonly name: string;
@@ -1000,12 +1012,6 @@ export interface InvalidSessionTemplate {
   readonly status: 'error';
   readonly message: string;
   readonly errors: readonly DocumentIssue[];
-}
-
-export interface DocumentIssue {
-  /** JSON path of the value. */
-  readonly path: string;
-  readonly message: string;
 }
 
 export interface SessionTemplateImportable {
@@ -3401,9 +3407,9 @@ export interface Routes {
   'GET /api/v2/session/{id}/node-instances': { reply: SessionProgress };
   'GET /api/v2/session': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
-      /** Only sessions with this id. */
+      /** Only sessions of this session template. */
       readonly sessionTemplateId?: number | undefined;
       /** Part of the session name, simulation name or session id, case-insensitive. */
       readonly search?: string | undefined;
@@ -3442,9 +3448,9 @@ export interface Routes {
   };
   'GET /api/v2/session/counts': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
-      /** Only sessions with this id. */
+      /** Only sessions of this session template. */
       readonly sessionTemplateId?: number | undefined;
       /** Part of the session name, simulation name or session id, case-insensitive. */
       readonly search?: string | undefined;
@@ -3457,14 +3463,14 @@ export interface Routes {
   };
   'GET /api/v2/session/metadata-keys': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
     };
     reply: SessionMetadataKeys;
   };
   'GET /api/v2/session/storage': {
     query?: {
-      /** Only sessions with this id. */
+      /** Only sessions of this project. */
       readonly projectId?: number | undefined;
     };
     reply: ProjectStorage;

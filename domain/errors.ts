@@ -1,7 +1,7 @@
 /**
- * The closed catalogue of what the platform may answer when it refuses (contract: Errors; decisions 2 and 9). Nothing
- * else reaches a caller: a thrown `Problem` becomes its entry's status and text, anything else becomes `internal`.
- * `code` is sent by runner routes alone; texts without a full stop are so in the contract.
+ * The closed catalogue of what the platform may answer when it refuses. Nothing else reaches a caller: a thrown
+ * `Problem` becomes its entry's status and text, anything else becomes `internal`. `code` is sent by runner routes
+ * alone; texts without a full stop are so in the published interface.
  */
 export type CatalogueEntry = { readonly status: number; readonly code: string; readonly message: string };
 
@@ -50,7 +50,7 @@ export const catalogue = {
     'too_many_report_schedules',
     'An installation has at most 200 report schedules.',
   ),
-  webhookDisabled: entry(400, 'webhook_disabled', 'The webhook is disabled.'),
+  webhookDisabled: entry(400, 'webhook_disabled', 'The webhook is disabled. Enable it first.'),
   tooManyAnnotations: entry(400, 'too_many_annotations', 'A session has at most 10000 annotations.'),
   tooManySessionViews: entry(400, 'too_many_views', 'A person saves at most 200 views.'),
   tooManyLayouts: entry(
@@ -65,8 +65,16 @@ export const catalogue = {
     'The data source cannot be reached; see the log of the API for the reason.',
   ),
   checksumMismatch: entry(400, 'invalid_request', 'The body does not match the checksum sent with it.'),
-  invalidOutputIdentifier: entry(400, 'invalid_output_identifier', 'The output identifier is not valid.'),
-  invalidOutputMetadata: entry(400, 'invalid_output_metadata', 'The output metadata is not valid.'),
+  invalidOutputIdentifier: entry(
+    400,
+    'invalid_output_identifier',
+    'The output identifier must have 1 to 100 letters, digits, dots, underscores or hyphens, and hold no token.',
+  ),
+  invalidOutputMetadata: entry(
+    400,
+    'invalid_output_metadata',
+    'The output metadata must be a JSON object of at most 4096 bytes, without fields that begin with $.',
+  ),
   instanceHeaderMissing: entry(
     400,
     'instance_header_missing',
@@ -156,7 +164,7 @@ export const catalogue = {
   reportExists: entry(409, 'conflict', 'A report with the same key or configuration key already exists.'),
   usernameTaken: entry(409, 'conflict', 'A user with the same username or email already exists.'),
   lastAdministrator: entry(409, 'conflict', 'The last active Administrator cannot be removed.'),
-  nodeRunOpen: entry(409, 'conflict', 'The run is still open.'),
+  nodeRunOpen: entry(409, 'conflict', 'The run is still open. Wait for its end, or cancel it.'),
   nodeRunNotFailed: entry(409, 'conflict', 'Only a failed or cancelled run can be retried.'),
   nodeRunSuperseded: entry(409, 'conflict', 'A later run of the node has replaced this one.'),
   nodeRunNotClaimed: entry(409, 'conflict', 'The run, or the attempt, was never claimed.'),
@@ -177,7 +185,7 @@ export const catalogue = {
     'conflict',
     'The request with this Idempotency-Key was done, and its secret was shown once.',
   ),
-  uploadOffsetDiffers: entry(409, 'conflict', 'The upload is at another offset.'),
+  uploadOffsetDiffers: entry(409, 'conflict', 'The upload is at another offset. Ask for it with HEAD.'),
   tusVersionMissing: entry(412, 'precondition_failed', 'The header Tus-Resumable must be 1.0.0.'),
   configurationOvertaken: entry(
     412,
@@ -187,7 +195,11 @@ export const catalogue = {
   layoutOvertaken: entry(412, 'precondition_failed', 'Another change of the layout came between.'),
   reportOvertaken: entry(412, 'precondition_failed', 'Another change of the report came between.'),
   bodyTooLarge: entry(413, 'body_too_large', 'The body is too large.'),
-  outputTooLarge: entry(413, 'output_too_large', 'The output is too large for one request.'),
+  outputTooLarge: entry(
+    413,
+    'output_too_large',
+    'The output is too large for one request. Send it in parts.',
+  ),
   unsupportedMediaType: entry(415, 'unsupported_media_type', 'Unsupported media type.'),
   compressedBody: entry(415, 'unsupported_media_type', 'Compressed JSON bodies are not accepted.'),
   rangeNotSatisfiable: entry(416, 'range_not_satisfiable', 'The requested range cannot be served.'),
@@ -198,7 +210,11 @@ export const catalogue = {
   ),
   uploadBusy: entry(423, 'locked', 'Another request writes to the upload. Please try again.'),
   tooManyRequests: entry(429, 'too_many_requests', 'Too many attempts. Try again later.'),
-  tooManyUploads: entry(429, 'too_many_requests', 'The caller has too many unfinished uploads.'),
+  tooManyUploads: entry(
+    429,
+    'too_many_requests',
+    'The caller has 1000 unfinished resumable uploads. Finish or delete some first.',
+  ),
   headersTooLarge: entry(431, 'headers_too_large', 'The request headers are too large.'),
   pieceChecksumMismatch: entry(460, 'checksum_mismatch', 'The bytes do not match Upload-Checksum.'),
   // 500 to 503
@@ -245,3 +261,7 @@ export class Problem extends Error {
     this.fields = options.fields ?? {};
   }
 }
+
+/** More bytes than a route accepts, with the limit. */
+export const bodyTooLarge = (maxBytes: number) =>
+  new Problem('bodyTooLarge', { message: `The body is too large: at most ${maxBytes} bytes are accepted.` });

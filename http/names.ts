@@ -1,4 +1,4 @@
-/** PascalCase routes also accept the same names in camelCase (decisions 2). */
+/** PascalCase routes also accept the same names in camelCase. */
 import { z } from 'zod';
 import { isJsonObject } from '../domain/text.ts';
 

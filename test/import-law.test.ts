@@ -69,7 +69,7 @@ const LAW: Record<string, readonly string[]> = {
 };
 
 const SOURCE = /\.(ts|tsx|mts)$/;
-const NOT_OURS = new Set(['node_modules', 'dist', 'dist.partial', 'coverage']);
+const NOT_OURS = new Set(['node_modules', 'dist', 'dist.partial', 'coverage', 'build']);
 
 interface Import {
   file: string;

@@ -1,4 +1,4 @@
-/** Wire forms of configuration entries (contract: Platform configuration; decisions 13). */
+/** Wire forms of configuration entries. */
 import { z } from 'zod';
 import {
   type ConfigurationGroups,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseRecordingTime } from '../../domain/timestamp.ts';
+import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import {
   booleanParameter,
@@ -12,7 +13,6 @@ import {
   optionalText,
   orderMessage,
 } from '../../http/schemas.ts';
-import { documentIssueSchema } from '../document-issue.ts';
 
 export const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
 

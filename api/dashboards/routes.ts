@@ -1,4 +1,4 @@
-/** One dashboard, its series and statistics (decisions 11, 12). */
+/** One dashboard, its series and statistics. */
 import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type DimensionSource, dimensionSources } from '../../store/dashboards/dimension-sources.ts';

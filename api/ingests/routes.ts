@@ -1,8 +1,8 @@
-/** Managed ingest: files from outside, without an account (contract: Managed ingest; decisions 8). */
+/** Managed ingest: files from outside, without an account. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
-import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
+import { requireDataType } from '../../domain/outputs/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/connection/audit-scope.ts';
@@ -92,9 +92,7 @@ type FileContext = Pick<
 async function receiveFile(context: FileContext, found: Ingest): Promise<ReceivedFile> {
   const { body, request, services, signal, note } = context;
   const { dataSource } = found;
-  if (!coversContentType(found.ingestDataType, request.headers['content-type'])) {
-    throw new Problem('unsupportedMediaType');
-  }
+  requireDataType(found.ingestDataType, request.headers['content-type']);
   const announced = readUploadHeaders(request.headers);
   const known = await findIngested(services, found, { ...announced, sha256: announced.sent.sha256 });
   if (known !== undefined && !known.isLost) return presentKnown(known);

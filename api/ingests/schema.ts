@@ -1,4 +1,4 @@
-/** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
+/** Wire forms of managed ingests. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

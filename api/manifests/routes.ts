@@ -1,13 +1,13 @@
-/** Runner manifests (contract: Runner administration; decisions 10). */
+/** Runner manifests. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import type { ManifestCheck } from '../../domain/runners/manifest.ts';
 import { type EntrypointPlaces, entrypointsOf } from '../../domain/runners/manifest-runner-types.ts';
+import { documentIssueSchema } from '../../http/document-issue.ts';
 import { codedErrorSchema, errorSchema } from '../../http/errors.ts';
 import { publishManifest, validateManifest } from '../../store/registry/node-templates.ts';
 import { findEntrypoint } from '../../store/registry/runner-folder.ts';
-import { documentIssueSchema } from '../document-issue.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { listManifests } from './list.ts';

@@ -6,6 +6,7 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
+import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { freeJson, integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';
 import {
@@ -16,7 +17,6 @@ import {
   listRevisions,
   type StoredConfiguration,
 } from '../../store/sessions/node-configuration.ts';
-import { documentIssueSchema } from '../document-issue.ts';
 import { etagHeader, etagOf, expectedRevision, ifMatchHeaders } from '../entity-tag.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
@@ -45,7 +45,7 @@ const read = defineRoute({
   id: 'getNodeConfiguration',
   method: 'GET',
   path,
-  summary: 'The configuration of a node',
+  summary: 'Returns the configuration of a node',
   description:
     'Runs that are not yet claimed will have it. What an output was made with: the lineage of that output.',
   tags,
@@ -90,7 +90,7 @@ const change = defineRoute({
   id: 'changeNodeConfiguration',
   method: 'PUT',
   path,
-  summary: 'Gives a node another configuration',
+  summary: 'Changes the configuration of a node',
   description:
     'It replaces the present one for every run that is not yet claimed and all later ones; a claimed run keeps what it ' +
     'had, through all of its attempts, so a failed run that is retried does not get it: reprocess the node, or send ' +
@@ -186,7 +186,7 @@ const revisions = defineRoute({
   id: 'listNodeConfigurationRevisions',
   method: 'GET',
   path: `${path}/revisions`,
-  summary: 'Every configuration that a node had, newest first, with who changed it and when',
+  summary: 'Lists the configurations that a node had, newest first, with who changed it and when',
   description:
     'The configuration from the session template is revision 1 and has no user. Each change adds a revision.',
   tags,
@@ -231,7 +231,7 @@ const schema = defineRoute({
   id: 'getNodeConfigurationSchema',
   method: 'GET',
   path: `${path}/schema`,
-  summary: 'The JSON Schema of a node’s configuration',
+  summary: 'Returns the JSON Schema of a node’s configuration',
   description: 'As the node template declares it: dialect 2020-12, inline. `{}` allows every object.',
   tags,
   access: access.nodeConfigurationRead,

@@ -62,7 +62,7 @@ export const rejectedInputs = defineRoute({
   id: 'listRejectedInputs',
   method: 'GET',
   path: '/api/v2/node-instance/{nodeInstanceId}/rejected-inputs',
-  summary: 'Inputs that runners rejected, the newest first',
+  summary: 'Lists the inputs that a node has rejected, newest first',
   description:
     'An input stays in the list until a later run has consumed it: a reprocess of it, or a run over the upload that ' +
     'replaced its bytes.',

@@ -1,4 +1,4 @@
-/** Wire forms of node outputs (contract: Node output; decisions 4 and 8). */
+/** Wire forms of node outputs. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { outputIdentifierForm } from '../../domain/outputs/output-headers.ts';
@@ -64,7 +64,7 @@ export const dataSourceSchema = z
     },
   });
 
-/** An upload that was stored and is published later (contract: Upload rule 2). */
+/** An upload that was stored and is published later. */
 export const queuedSchema = z
   .object({
     status: z.literal('queued'),

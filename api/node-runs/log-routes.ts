@@ -57,7 +57,7 @@ const readLog = defineRoute({
   method: 'GET',
   path: `${runsPath}/{runId}/logs`,
   share: 'runLogs',
-  summary: 'The log of a run: what its runners wrote, and the platform’s own lines between',
+  summary: 'Returns the log of a run: what its runners wrote, and the platform’s own lines between',
   description: `A page may hold fewer lines than \`limit\`, or none, before the end: go on from \`next\` until \`complete\`. Of a run that is not done, lines appear half a second after they came.
 
 With \`Accept: text/event-stream\` the log is followed: an event \`entry\` with a line (\`RunLogEntry\`) and its position as \`id\`, which is sent back as \`Last-Event-ID\` to continue; at the end of the run an event \`end\`. Logs are kept with the session, for RUN_LOG_DAYS days at most.`,

@@ -57,7 +57,7 @@ const replay = defineRoute({
   id: 'replayNodeRun',
   method: 'GET',
   path: `${runsPath}/{runId}/replay`,
-  summary: 'The task of an attempt as its claim answered it, with inputs, state and watermark',
+  summary: 'Returns the task of an attempt as its claim answered it, with inputs, state and watermark',
   description:
     'For a runner that does the same work again without the platform. The task is not held: calls for it are 404. Inputs ' +
     'whose bytes were replaced since are listed as the run saw them while that version is kept: as long as the run is ' +
@@ -105,7 +105,7 @@ const replayData = defineRoute({
   id: 'replayNodeRunInput',
   method: 'GET',
   path: `${runsPath}/{runId}/replay/inputs/{outputId}/data`,
-  summary: 'The bytes of one of these inputs, as the run sees them',
+  summary: 'Downloads one of these inputs, as the run sees it',
   description: 'Also after a newer version has come, while the older is kept.',
   tags: ['Runs'],
   access: access.runReplay,

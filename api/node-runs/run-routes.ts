@@ -21,7 +21,7 @@ const search = defineRoute({
   id: 'searchNodeRuns',
   method: 'GET',
   path: runsPath,
-  summary: 'Runs of nodes in any state, the last made first',
+  summary: 'Lists runs of nodes in any state, newest first',
   description:
     'By session, node instance, node template, project, state and time. `totalCount` counts no further than ' +
     `${limits.nodeRunsCounted}.`,
@@ -44,7 +44,8 @@ const details = defineRoute({
   id: 'readNodeRun',
   method: 'GET',
   path: `${runsPath}/{runId}`,
-  summary: 'One run: its attempts and who held them, its inputs, configuration and outputs, who acted on it',
+  summary:
+    'Returns a run: its attempts and who held them, inputs, configuration, outputs, and who acted on it',
   description: 'Its log: `GET /api/v2/node-runs/{runId}/logs`.',
   tags,
   access: access.runRead,

@@ -1,4 +1,4 @@
-/** Wire forms of projects (contract: Project; decisions 4). */
+/** Wire forms of projects. */
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

@@ -1,4 +1,4 @@
-/** Definitions of reports (contract: Dashboard support; decisions 12). */
+/** Definitions of reports. */
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
@@ -28,7 +28,7 @@ session without one, one of the session's scenario instances and one of its memb
 | \`annotations\` | the first 100 annotations of the session, each with \`label\`, \`text\`, \`tags\`, \`from\`, \`to\`: \`annotations.map(a, a.label).join(', ')\` |
 | \`channels\` | statistics of the channels of the dashboard's recordings, by name: \`${channelFields.join('`, `')}\`. A name is a literal: \`channels.speed.max\`, \`channels["engine speed"].mean\`. Where recordings of the dashboard have a name in several units, it has \`count\` and \`missing\` alone |
 
-The fields of the \`source\` are also available by their own names. A name that is not in the table is refused with its position; a
+The fields of the \`source\` that a column names are also available without its name in front. A name that is not in the table is refused with its position; a
 missing value is an empty cell, as all of \`dashboard\`, \`channels\` and the own fields of \`dimension\` are for a session without a dashboard. Numbers of
 \`metadata\` and statistics are doubles, whole or not, and are computed with beside integers: \`metadata.laps / 2\` of 7 laps is 3.5, while \`7 / 2\`
 is 3. An expression has at most 64 KB, no loop inside a loop, and 2,000 characters of text in its loops; the pattern of \`matches\` is a literal.`;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { coversContentType } from '../../domain/outputs/managed-ingest.ts';
+import { requireDataType } from '../../domain/outputs/managed-ingest.ts';
 import { readUploadLength, requireTus } from '../../domain/outputs/tus.ts';
 import type { Queryable } from '../../store/connection/database.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
@@ -94,8 +94,7 @@ const create = defineRoute({
     const caller = ingestCaller(ingest, given);
     return await answerHandled(context, 'createIngestUpload', caller, async () => {
       const creationHeaders = readCreationHeaders(request.headers);
-      if (!coversContentType(ingest.ingestDataType, creationHeaders['content-type']))
-        throw new Problem('unsupportedMediaType');
+      requireDataType(ingest.ingestDataType, creationHeaders['content-type']);
       const sizeBytes = readUploadLength(request.headers, services.settings.MAX_UPLOAD_BYTES);
       const place = { userId: caller, nodeInstanceId: null, ingestId: ingest.id };
       const { dataSource } = ingest;

@@ -32,7 +32,7 @@ function discoverAt<List extends z.ZodType>(path: string, params: List) {
   return {
     method: 'OPTIONS',
     path,
-    summary: 'What the server supports of tus',
+    summary: 'Returns what the server supports of tus',
     params,
     audit: { notHere: 'Changes nothing.' },
     responses: { 204: { description: 'In the headers.', headers: supportedHeaders } },
@@ -50,7 +50,7 @@ function removeAt<One extends z.ZodType, Question extends z.ZodType>(
   return {
     method: 'DELETE',
     path,
-    summary: `Gives a resumable upload${target} up`,
+    summary: `Deletes an unfinished resumable upload${target}`,
     description: 'A piece that is still open ends. An upload that has become an output is refused.',
     audit: { notHere: 'No output is touched.' },
     params,
@@ -100,7 +100,7 @@ export function tusRoutesAt<
     read: {
       ...ofUpload,
       method: 'GET',
-      summary: `How far a resumable upload${target} is`,
+      summary: `Returns how far a resumable upload${target} is`,
       headers: headers.question,
       responses: {
         200: { description: 'The upload.', schema: uploadSchema, headers: { ...announced, ...progress } },

@@ -1,4 +1,4 @@
-/** Wire forms of runner tokens (contract: Runner token request; decisions 9). */
+/** Wire forms of runner tokens. */
 import { z } from 'zod';
 import { runnerScopes } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

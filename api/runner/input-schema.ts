@@ -1,4 +1,4 @@
-/** Wire forms of what a task reads (contract: Runner routes; decisions 9). */
+/** Wire forms of what a task reads. */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';

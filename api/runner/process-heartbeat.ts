@@ -1,6 +1,6 @@
 /**
  * Writes a heartbeat of this process once a second. Heartbeats of outside runners arrive through API processes: while
- * none was up, no lease may count as lost (decisions 9).
+ * none was up, no lease may count as lost.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

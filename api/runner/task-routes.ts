@@ -1,4 +1,4 @@
-/** Heartbeats, progress and end of a task (contract: Runner routes; decisions 9). */
+/** Heartbeats, progress and end of a task. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Scenario instances (contract: Scenario instance; decisions 5). */
+/** Scenario instances. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { catalogue, Problem } from '../../domain/errors.ts';

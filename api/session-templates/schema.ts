@@ -1,12 +1,12 @@
-/** Wire forms of session templates (contract: Session template). */
+/** Wire forms of session templates. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
+import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { jsonObjectOut, pathId } from '../../http/schemas.ts';
-import { documentIssueSchema } from '../document-issue.ts';
 
 export const templateParams = z.object({
   sessionTemplateId: pathId().meta({

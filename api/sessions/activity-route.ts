@@ -50,7 +50,7 @@ const activity = defineRoute({
   id: 'listSessionActivity',
   method: 'GET',
   path: '/api/v2/session/{id}/activity',
-  summary: 'Who did what with a session, newest first',
+  summary: 'Lists who did what with a session, newest first',
   description:
     'Uploads, retries, changes and everything else that was written to the session by a caller. What runners did is ' +
     'shown by its runs: `GET /api/v2/node-runs`.',

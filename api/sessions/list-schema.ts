@@ -1,4 +1,4 @@
-/** Wire forms of session lists (contract: Session list; decisions 5). */
+/** Wire forms of session lists. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
@@ -14,11 +14,8 @@ import {
 } from '../../http/schemas.ts';
 import { overviewExample, overviewFields } from './overview-schema.ts';
 
-const idFilter = (name: string, example: number) =>
-  idParameter(`${name} must be a positive integer.`).meta({
-    description: 'Only sessions with this id.',
-    example,
-  });
+const idFilter = (name: string, description: string, example: number) =>
+  idParameter(`${name} must be a positive integer.`).meta({ description, example });
 
 const stateList = commaList(
   z.enum(sessionStates),
@@ -36,8 +33,12 @@ const idList = commaList(uuid(), `ids must be 1 to ${maxIds} session ids, separa
 const ownerError = 'owner must be me or the id of a person.';
 
 export const sessionCountsQuerySchema = z.object({
-  projectId: idFilter('projectId', exampleValues.projectId),
-  sessionTemplateId: idFilter('sessionTemplateId', exampleValues.templateId),
+  projectId: idFilter('projectId', 'Only sessions of this project.', exampleValues.projectId),
+  sessionTemplateId: idFilter(
+    'sessionTemplateId',
+    'Only sessions of this session template.',
+    exampleValues.templateId,
+  ),
   search: z
     .string()
     .max(limits.nameCharacters, { error: `search must hold at most ${limits.nameCharacters} characters.` })

@@ -1,6 +1,4 @@
-/**
- * Sessions: create, read, progress, and the routes of the neighbouring files (contract: Sessions; decisions 5).
- */
+/** Sessions: create, read, progress, and the routes of the neighbouring files. */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { logoUrlOf } from '../../domain/sessions/session.ts';

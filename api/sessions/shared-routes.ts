@@ -1,4 +1,4 @@
-/** Shared sessions: create or join, close (contract: Shared session; decisions 6). */
+/** Shared sessions: create or join, close. */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

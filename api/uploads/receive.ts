@@ -1,5 +1,5 @@
 /** From a request's bytes to an object that waits to be published: for uploads and outputs of runners. */
-import { Problem, type ProblemKey } from '../../domain/errors.ts';
+import { bodyTooLarge, Problem, type ProblemKey } from '../../domain/errors.ts';
 import {
   type HeaderValues,
   type OutputHeaders,
@@ -81,8 +81,8 @@ export async function receiveObject<T>(
   work: (received: ReceivedObject) => Promise<T>,
   isUsed: (result: T) => boolean,
 ): Promise<T> {
-  const { body, dataSource, nodeInstanceId, maxBytes, tooLarge = 'bodyTooLarge' } = options;
-  if (body.declaredBytes !== null && body.declaredBytes > maxBytes) throw new Problem(tooLarge);
+  const { body, dataSource, nodeInstanceId, maxBytes } = options;
+  if (body.declaredBytes !== null && body.declaredBytes > maxBytes) throw tooLarge(options);
   const startedAtMs = performance.now();
   const objectKey = options.objectKey ?? newOutputKey();
   const object = { objectKey, dataSource, nodeInstanceId, hasRow: options.objectKey !== undefined };
@@ -97,6 +97,9 @@ export async function receiveObject<T>(
     throw error;
   }
 }
+
+const tooLarge = ({ tooLarge: key, maxBytes }: ReceiveOptions) =>
+  key === undefined ? bodyTooLarge(maxBytes) : new Problem(key);
 
 async function storeBody(
   { objects }: Pick<Services, 'objects'>,
@@ -120,8 +123,7 @@ async function storeBody(
     storedBytes = stored.sizeBytes;
     return stored;
   } catch (error) {
-    const tooLarge = new Problem(options.tooLarge ?? 'bodyTooLarge');
-    throw asRefusal(bytesProblem(error, { tooLarge, signal }));
+    throw asRefusal(bytesProblem(error, { tooLarge: tooLarge(options), signal }));
   } finally {
     uploadEnded(kind, (performance.now() - startedAtMs) / 1000, storedBytes);
   }

@@ -1,4 +1,4 @@
-/** Wire forms of webhooks (additions, section 3). */
+/** Wire forms of webhooks. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

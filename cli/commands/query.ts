@@ -1,4 +1,4 @@
-/** `sdp query`: sessions by a query (contract: Session query model). */
+/** `sdp query`: sessions by a query. */
 import { type AddCommand, examples, parseDocument, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 

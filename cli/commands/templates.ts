@@ -1,4 +1,4 @@
-/** `sdp templates`: session templates as files (contract: Template definition file). */
+/** `sdp templates`: session templates as files. */
 import type { SessionTemplate, SessionTemplateChanges } from '../../client/types.ts';
 import { type AddCommand, examples, id, parseDocument, readDocument, wholeNumber } from '../cli.ts';
 import { findSessionTemplate } from '../find-by-name.ts';
@@ -120,7 +120,7 @@ const addVersions: AddCommand = (templates, cli) => {
             VERSION: ({ version }) => version,
             LABEL: ({ templateVersion }) => templateVersion,
             NODES: ({ nodes }) => nodes,
-            MADE: ({ createdAt }) => time(createdAt),
+            CREATED: ({ createdAt }) => time(createdAt),
             BY: ({ createdBy }) => (createdBy === null ? 'the platform' : (createdBy.name ?? createdBy.id)),
           }) + pageNote(found),
       );

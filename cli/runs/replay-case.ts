@@ -126,7 +126,7 @@ async function saveBytes(
     await pipeline(response, counted, createWriteStream(file));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).syscall === 'write') throw cause;
-    throw new NetworkError('The connection broke during the download.', { cause });
+    throw new NetworkError('The connection broke during the download. Repeat the command.', { cause });
   }
   const isSame =
     stored.sha256 === null ? stored.sizeBytes === sizeBytes : stored.sha256 === hash.digest('hex');

@@ -1,4 +1,4 @@
-/** The sidebar: what the console shows to whom (contract: Dashboard items; decisions 12). */
+/** The sidebar: what the console shows to whom. */
 import type { Role } from './access.ts';
 
 interface NavigationItem {

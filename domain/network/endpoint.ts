@@ -1,4 +1,4 @@
-/** Addresses of object stores that operators register (decisions 4). */
+/** Addresses of object stores that operators register. */
 
 const maxCharacters = 1000;
 

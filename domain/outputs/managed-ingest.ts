@@ -1,4 +1,5 @@
-/** Managed ingest: upload URLs that operators make (contract: Managed ingest; decisions 8). */
+/** Managed ingest: upload URLs that operators make. */
+import { Problem } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 export const creationBehaviours = ['NewSession', 'LatestSession'] as const;
@@ -24,7 +25,7 @@ const textTypes = /^(text\/.*|multipart\/.*|message\/.*|application\/x-www-form-
  * Whether the data type of an ingest covers a Content-Type. `Binary` covers all that is neither text nor a form; an
  * upload without a Content-Type is bytes.
  */
-export function coversContentType(dataType: IngestDataType, contentType: string | undefined): boolean {
+function coversContentType(dataType: IngestDataType, contentType: string | undefined): boolean {
   if (dataType === 'Any') return true;
   const mediaType = (contentType ?? 'application/octet-stream').split(';', 1)[0]!.trim().toLowerCase();
   const isCsv = csvTypes.test(mediaType);
@@ -32,4 +33,11 @@ export function coversContentType(dataType: IngestDataType, contentType: string 
   if (dataType === 'Csv') return isCsv;
   if (dataType === 'Json') return isJson;
   return /^[^/\s]+\/[^/\s]+$/.test(mediaType) && !isCsv && !isJson && !textTypes.test(mediaType);
+}
+
+/** @throws Problem `unsupportedMediaType` for a Content-Type that the data type of an ingest does not cover */
+export function requireDataType(dataType: IngestDataType, contentType: string | undefined): void {
+  if (coversContentType(dataType, contentType)) return;
+  const message = `The ingest accepts only data of the type ${dataType}. Send its Content-Type.`;
+  throw new Problem('unsupportedMediaType', { message });
 }

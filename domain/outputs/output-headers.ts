@@ -1,7 +1,4 @@
-/**
- * Headers that describe an output being written: by runners and by uploads alike (contract: Runner rules 3; decisions
- * 8, 9).
- */
+/** Headers that describe an output being written: by runners and by uploads alike. */
 
 import { holdsToken } from '../access/token-format.ts';
 import { Problem } from '../errors.ts';

@@ -1,5 +1,5 @@
-/** Headers of resumable uploads (tus 1.0.0: core, creation, checksum; additions 3). */
-import { Problem } from '../errors.ts';
+/** Headers of resumable uploads (tus 1.0.0: core, creation, checksum). */
+import { bodyTooLarge, Problem } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { HeaderValues } from './output-headers.ts';
 
@@ -27,7 +27,7 @@ export function readByteCount(headers: HeaderValues, name: string): number {
 export function readUploadLength(headers: HeaderValues, maxBytes: number): number {
   if (headers['upload-defer-length'] !== undefined) throw invalid('The header Upload-Length is required.');
   const sizeBytes = readByteCount(headers, 'Upload-Length');
-  if (sizeBytes > maxBytes) throw new Problem('bodyTooLarge');
+  if (sizeBytes > maxBytes) throw bodyTooLarge(maxBytes);
   return sizeBytes;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Runner tokens: who may make which, and how far one reaches at the moment (contract: Authentication 7, Runner
- * administration; decisions 3 and 9).
- */
+/** Runner tokens: who may make which, and how far one reaches at the moment. */
 import type { Role } from '../access/access.ts';
 import { limits } from '../limits.ts';
 import { quoteRunnerName } from './manifest-fields.ts';

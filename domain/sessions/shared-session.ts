@@ -1,5 +1,5 @@
 /**
- * Shared sessions, decided from facts alone (contract: Shared session; decisions 6).
+ * Shared sessions, decided from facts alone.
  *
  *   open    joins are accepted                       -> closed
  *   closed  no join; late uploads are still accepted (the end; a window's end closes nothing)

@@ -1,4 +1,4 @@
-/** Directed graphs of named nodes: what the nodes of a template, and of a session, form (contract: Template definition file). */
+/** Directed graphs of named nodes: what the nodes of a template, and of a session, form. */
 
 export interface GraphNode {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Webhooks as Standard Webhooks describes them: events and schedule of attempts (additions, section 3). */
+/** Webhooks as Standard Webhooks describes them: events and schedule of attempts. */
 export const webhookEvents = [
   'session.created',
   'session.settled',

@@ -1,11 +1,11 @@
 /**
- * JSON bodies (decisions 2), read by koa-body for the routes that accept one. It returns the text, which is parsed
- * strictly here: its own parser accepts duplicate keys and uses the last. Routes that accept bytes do not use this.
+ * JSON bodies, read by koa-body for the routes that accept one. It returns the text, which is parsed strictly here: its
+ * own parser accepts duplicate keys and uses the last. Routes that accept bytes do not use this.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type Koa from 'koa';
 import { koaBody } from 'koa-body';
-import { Problem } from '../../domain/errors.ts';
+import { bodyTooLarge, Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseStrictJson } from '../../domain/strict-json.ts';
 import type { Call, Context, RouteMiddleware } from '../call.ts';
@@ -61,8 +61,8 @@ async function readBody(context: Context, places: BodyPlaces, caller: string | n
     await readText(context as Koa.Context, async () => undefined);
   } catch (cause) {
     const { status } = cause as { readonly status?: number };
-    const key = status === 413 ? 'bodyTooLarge' : status === 415 ? 'compressedBody' : 'malformedRequest';
-    throw new Problem(key, { cause });
+    if (status === 413) throw bodyTooLarge(limits.jsonBodyBytes);
+    throw new Problem(status === 415 ? 'compressedBody' : 'malformedRequest', { cause });
   } finally {
     release();
   }
@@ -79,7 +79,8 @@ function refuseByHeaders(headers: IncomingHttpHeaders): void {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
   if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset))
     throw new Problem('unsupportedMediaType', { message: 'JSON bodies must be UTF-8.' });
-  if (Number(headers['content-length'] ?? '0') > limits.jsonBodyBytes) throw new Problem('bodyTooLarge');
+  if (Number(headers['content-length'] ?? '0') > limits.jsonBodyBytes)
+    throw bodyTooLarge(limits.jsonBodyBytes);
 }
 
 /** Undefined for no body at all. */

@@ -1,4 +1,4 @@
-/** A listening server with its limits, and its orderly end (decisions 8 and 14). */
+/** A listening server with its limits, and its orderly end. */
 import {
   createServer,
   type IncomingMessage,

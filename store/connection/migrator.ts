@@ -1,6 +1,6 @@
 /**
  * The one migrator, for the platform's tables and for those of the authentication service. Migrations are numbered SQL
- * files; a table holds the names of those that ran. How to write one: docs/operations/upgrade.md.
+ * files; a table holds the names of those that ran. How to write one: docs/development.md.
  *
  * The number orders migrations and the words behind it identify them: a database whose migrations had other numbers in
  * an earlier version continues with the new one.
@@ -156,7 +156,13 @@ function requireSchema(set: MigrationSet, ran: readonly string[]): void {
   const missing = known.filter((name) => !ran.some(isSame(name)));
   if (missing.length > 0) {
     throw new SettingsError([
-      `DATABASE_URL: ${set.place} lacks ${missing.join(', ')}. Migrate it first: node ${set.program}.`,
+      `DATABASE_URL: ${set.place} lacks ${namesOf(missing)}. Migrate it first: node ${set.program}.`,
     ]);
   }
 }
+
+/** An empty database lacks all of them. */
+const namesOf = (missing: readonly string[]) =>
+  missing.length <= 3
+    ? missing.join(', ')
+    : `${missing.length} migrations (${missing[0]} to ${missing.at(-1)})`;

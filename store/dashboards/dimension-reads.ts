@@ -1,4 +1,4 @@
-/** Reading dimensions: a dashboard with its session and newest scenario (contract: Dashboard support). */
+/** Reading dimensions: a dashboard with its session and newest scenario. */
 import type { Queryable } from '../connection/database.ts';
 
 export interface DimensionRow {

@@ -1,7 +1,6 @@
 /**
  * Repeats of uploads: a caller sends an upload again because it did not get the answer. A repeat has the identifier,
- * the bytes (by SHA-256), the type, the encoding and the metadata of the existing output, and changes nothing
- * (decisions 8).
+ * the bytes (by SHA-256), the type, the encoding and the metadata of the existing output, and changes nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { storedEncoding } from '../../domain/outputs/output-headers.ts';

@@ -30,13 +30,14 @@ const twice = '{"newPassword":"a longer sentence","newPassword":"a longer senten
 const someone = '00000000-0000-4000-8000-000000000000';
 
 /** Method, path below the prefix, token, body, and what a server answers that is its own authentication service. */
+const tooLarge = 'The body is too large: at most 1048576 bytes are accepted.';
 const calls: readonly [string, string, 'admin' | 'garbage', string | undefined, number, string][] = [
   ['POST', `/users/${someone}/password`, 'garbage', twice, 401, 'A valid bearer token is required.'],
   ['POST', '/users', 'garbage', '{', 401, 'A valid bearer token is required.'],
   ['POST', '/users', 'garbage', ' '.repeat(1_048_577), 401, 'A valid bearer token is required.'],
   ['PATCH', '/users/abc', 'admin', '{', 404, 'User not found.'],
   ['POST', '/users', 'admin', '{', 400, 'The body is not valid JSON.'],
-  ['POST', '/users', 'admin', ' '.repeat(1_048_577), 413, 'The body is too large.'],
+  ['POST', '/users', 'admin', ' '.repeat(1_048_577), 413, tooLarge],
   ['POST', '/token', 'garbage', '{', 400, 'The body is not valid JSON.'],
   ['DELETE', '/offline_token/.', 'admin', undefined, 404, 'Token not found.'],
   ['DELETE', '/offline_token/%2e%2E', 'admin', undefined, 404, 'Token not found.'],

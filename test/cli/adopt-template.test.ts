@@ -39,6 +39,9 @@ test('a session adopts what its template says by now, and another template', asy
     'Configurations that people changed in this session were replaced: table. Their revisions remain.';
   expect((await adopt()).out).toContain(`\n${replaced}\nThe session has adopted`);
   const missing = await adopt('--template', 'nowhere');
-  expect([missing.code, missing.err]).toEqual([2, 'There is no session template nowhere.\n']);
+  expect([missing.code, missing.err]).toEqual([
+    2,
+    'There is no session template nowhere: see `sdp templates list`.\n',
+  ]);
   expect((await sdp(['sessions', 'show', session.id])).out).toMatch(/^Template +other/m);
 });

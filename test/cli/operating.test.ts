@@ -37,7 +37,7 @@ test('accounts are created, found, updated and deactivated', async () => {
   expect((await sdp(signIn, nobody, 'another sentence')).code).toBe(1);
   expect(await sdp(['users', 'deactivate', 'nobody-at-all'])).toMatchObject({
     code: 1,
-    err: 'User not found: nobody-at-all.\n',
+    err: 'There is no user nobody-at-all: see `sdp users list`.\n',
   });
 });
 

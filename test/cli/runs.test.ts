@@ -133,5 +133,7 @@ test('sdp runs show and list say who ran what over which inputs, with names, and
     new RegExp(`^${run.runId} +n1 \\(${run.graph.nodes.n1}\\) +${name} +queued`, 'm'),
   );
   expect((await sdp(['runs', 'list', '--since', 'soon'])).code).toBe(2);
-  expect((await sdp(['runs', 'list', '--project', 'no such'])).err).toBe('There is no project no such.\n');
+  expect((await sdp(['runs', 'list', '--project', 'no such'])).err).toBe(
+    'There is no project no such: see `sdp projects list`.\n',
+  );
 });

@@ -46,7 +46,7 @@ test('a session is created by names of project and template; its nodes and newes
     ]);
   expect(await sdp(['sessions', 'list', '--project', `${title}?`])).toMatchObject({
     code: 2,
-    err: `There is no project ${title}?.\n`,
+    err: `There is no project ${title}?: see \`sdp projects list\`.\n`,
   });
   const withDefault = await json('projects', 'create', `${title}, too`, '--template', template);
   expect(withDefault.defaultSessionTemplate).toMatchObject({ name: template });
@@ -124,7 +124,7 @@ test('errors are JSON under --json: refusals, wrong names and wrong usage', asyn
   expect(await errorOf('sessions', 'create', '--project', 'no such', '--template', template)).toEqual([
     2,
     '',
-    { ...usage, message: 'There is no project no such.' },
+    { ...usage, message: 'There is no project no such: see `sdp projects list`.' },
   ]);
   expect(await errorOf('nodes')).toEqual([
     2,

@@ -144,7 +144,7 @@ describe('the versions of a template', () => {
     expect((await sdp(['templates', 'diff', 'laps'])).out).toMatch(/^laps: version 1 is the first\.\n/);
     await sdp(['templates', 'import', '--update-if-exists', file({ Description: 'Anew' })]);
     expect((await sdp(['templates', 'versions', 'laps'])).out).toMatch(
-      /^VERSION +LABEL +NODES +MADE +BY\n2 +1 +2 +\S+ \S+ +\S.*\n1 +1 +2 /,
+      /^VERSION +LABEL +NODES +CREATED +BY\n2 +1 +2 +\S+ \S+ +\S.*\n1 +1 +2 /,
     );
     expect((await sdp(['templates', 'show', 'laps'])).out).toMatch(
       /^Template +laps \(\d+\)\nDescription +Anew\n\nNODE +NODE TEMPLATE +TYPE +PARENTS[^\n]+\nin +input-node +Input +- /,

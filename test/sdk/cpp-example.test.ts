@@ -65,6 +65,20 @@ describe('the C++ example', () => {
     expect(await child.ended).toBe(0);
   });
 
+  test('ends a task when its work is done, not with the next heartbeat', async () => {
+    const made = await graph();
+    await stage.upload(made, 'input', 'time,speed\n0,1\n1,3\n');
+    const child = start(stage.api.url);
+    await stage.until(made, 'n1', 'Succeeded');
+    const sql = `select extract(epoch from c.ended_at - c.claimed_at)::float8 as seconds
+      from node_claim c join node_run r on r.id = c.run_id where r.node_instance_id = $1`;
+    const [claim] = await stage.database.query<{ seconds: number }>(sql, [made.nodes.n1]);
+    // Heartbeats come every ten seconds.
+    expect(claim?.seconds).toBeLessThan(5);
+    child.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
+
   test.concurrent('waits no longer than a minute for a platform that asks for more', async () => {
     const proxy = await faultProxy(stage.api.url);
     const busy = { status: 503, headers: { 'retry-after': '3600' } };

@@ -1,4 +1,4 @@
-/** `sdp users`: accounts (contract: Authentication; decisions 3). */
+/** `sdp users`: accounts. */
 import { Option } from 'commander';
 import type { User, UserRequest } from '../../../client/types.ts';
 import { type AddCommand, examples, id, wholeNumber } from '../../cli.ts';
@@ -122,5 +122,5 @@ async function findUser(platform: PlatformClient, name: string): Promise<User> {
     if (user !== undefined) return user;
     pages = found.totalPages;
   }
-  throw new Error(`User not found: ${name}.`);
+  throw new Error(`There is no user ${name}: see \`sdp users list\`.`);
 }

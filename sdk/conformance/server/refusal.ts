@@ -1,4 +1,6 @@
-/** The refusals of the runner routes: status, stable code and a sentence (contract: Errors). */
+import { limits } from './limits.ts';
+
+/** The refusals of the runner routes: status, stable code and a sentence. */
 const refusals = {
   invalidRequest: [400, 'invalid_request', 'Invalid request.'],
   malformedJson: [400, 'invalid_request', 'The body is not valid JSON.'],
@@ -8,8 +10,16 @@ const refusals = {
     'instance_header_missing',
     'The header X-Platform-Runner-Instance is required.',
   ],
-  invalidOutputIdentifier: [400, 'invalid_output_identifier', 'The output identifier is not valid.'],
-  invalidOutputMetadata: [400, 'invalid_output_metadata', 'The output metadata is not valid.'],
+  invalidOutputIdentifier: [
+    400,
+    'invalid_output_identifier',
+    'The output identifier must have 1 to 100 letters, digits, dots, underscores or hyphens, and hold no token.',
+  ],
+  invalidOutputMetadata: [
+    400,
+    'invalid_output_metadata',
+    'The output metadata must be a JSON object of at most 4096 bytes, without fields that begin with $.',
+  ],
   uploadIncomplete: [400, 'upload_incomplete', 'The upload has a gap between its parts.'],
   partTooSmall: [400, 'part_too_small', 'A part other than the last is below the minimum part size.'],
   unauthorized: [401, 'unauthorized', 'A valid bearer token is required.'],
@@ -26,7 +36,7 @@ const refusals = {
   watermarkRegression: [409, 'watermark_regression', 'The watermark may only move forward.'],
   watermarkUnknownInput: [409, 'watermark_unknown_input', 'The id is not an input of this task.'],
   bodyTooLarge: [413, 'body_too_large', 'The body is too large.'],
-  outputTooLarge: [413, 'output_too_large', 'The output is too large for one request.'],
+  outputTooLarge: [413, 'output_too_large', 'The output is too large for one request. Send it in parts.'],
   unsupportedMediaType: [415, 'unsupported_media_type', 'Unsupported media type.'],
   rangeNotSatisfiable: [416, 'range_not_satisfiable', 'The requested range cannot be served.'],
   internal: [500, 'internal', 'Internal server error.'],
@@ -60,4 +70,23 @@ export class Refusal extends Error {
 /** The body of a refusal. */
 export function refusalBody(refusal: Refusal): Record<string, unknown> {
   return { status: 'error', code: refusal.code, message: refusal.message };
+}
+
+/** Longest bodies in bytes by kind. */
+export const bodyLimits = {
+  none: limits.jsonBodyBytes,
+  json: limits.jsonBodyBytes,
+  output: limits.outputBytes,
+  part: limits.partMaxBytes,
+} as const;
+
+/** The refusal of a longer one. */
+export function tooLarge(kind: keyof typeof bodyLimits): Refusal {
+  const bytes = bodyLimits[kind];
+  if (kind === 'output') return new Refusal('outputTooLarge');
+  const message =
+    kind === 'part'
+      ? `A part must have at most ${bytes} bytes.`
+      : `The body is too large: at most ${bytes} bytes are accepted.`;
+  return new Refusal('bodyTooLarge', { message });
 }

@@ -24,7 +24,6 @@ import {
   watermarkHeader,
 } from './forms.ts';
 import type { RouteId } from './journal.ts';
-import { limits } from './limits.ts';
 import type { Claim } from './model.ts';
 import { keepLog, rejectInput } from './notes.ts';
 import {
@@ -283,11 +282,3 @@ export const routes: readonly Route[] = [
   route('release', 'PUT', '/tasks/{taskId}/release', 'json', release),
   route('signOff', 'DELETE', '/instances/{instanceId}', 'none', signOff),
 ];
-
-/** Longest bodies in bytes by kind, and the refusal for more. */
-export const bodyLimits = {
-  none: { bytes: limits.jsonBodyBytes, refusal: 'bodyTooLarge' },
-  json: { bytes: limits.jsonBodyBytes, refusal: 'bodyTooLarge' },
-  output: { bytes: limits.outputBytes, refusal: 'outputTooLarge' },
-  part: { bytes: limits.partMaxBytes, refusal: 'bodyTooLarge' },
-} as const;

@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Fault, Faults } from './faults.ts';
 import { type Call, handedOut, Journal, readingRoutes } from './journal.ts';
 import { codeOf, collect, cutBody, type Found, faultReply, newCall, readLeniently } from './messages.ts';
-import { Refusal, refusalBody } from './refusal.ts';
-import { bodyLimits, type Reply, routes } from './routes.ts';
+import { bodyLimits, Refusal, refusalBody, tooLarge } from './refusal.ts';
+import { type Reply, routes } from './routes.ts';
 import { World, type WorldOptions } from './world.ts';
 
 export interface ServerOptions extends WorldOptions {
@@ -100,7 +100,7 @@ export class ContractServer {
     const arrival = this.faults.take('arrival', call);
     if (arrival.some(({ kind }) => kind === 'reset')) return void request.socket.resetAndDestroy();
     if (arrival.length > 0) return await cutBody(request);
-    const body = await collect(request, found.route === undefined ? 0 : bodyLimits[found.route.body].bytes);
+    const body = await collect(request, found.route === undefined ? 0 : bodyLimits[found.route.body]);
     call.bodyAtMs = performance.now();
     call.bodyBytes = body?.length ?? 0;
     call.bodySha256 = createHash('sha256')
@@ -164,7 +164,7 @@ export class ContractServer {
         throw new Refusal('methodNotAllowed', { headers: { allow: methods.join(', ') } });
       const bearer = /^bearer +(\S+)$/i.exec(call.headers.authorization?.trim() ?? '')?.[1];
       if (bearer !== this.token || this.#isRevoked) throw new Refusal('unauthorized');
-      if (body === undefined) throw new Refusal(bodyLimits[route.body].refusal);
+      if (body === undefined) throw tooLarge(route.body);
       const query = Object.fromEntries([...target.searchParams].reverse());
       return await route.reply({ world: this.world, params, query, headers: call.headers, body, signal });
     } catch (error) {

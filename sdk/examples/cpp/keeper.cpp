@@ -99,7 +99,8 @@ void Keeper::run() {
       if (isLost()) wake_.wait(lock, [this] { return isDone_; });
       const bool isLogging = hasLogs && (!lines_.empty() || !logBody_.empty());
       const auto until = isLogging ? std::min(heartbeatAt, std::max(logAt, logNotBefore_)) : heartbeatAt;
-      wake_.wait_until(lock, until);
+      // The end may have come while a call was under way, which hears no notification.
+      if (!isDone_) wake_.wait_until(lock, until);
       if (isDone_) return;
     }
     if (Clock::now() >= heartbeatAt) {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { bodyTooLarge, catalogue } from '../../../domain/errors.ts';
 import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import { makePeople } from '../../support/api.ts';
 import { chunked, uploadWorld } from './support.ts';
@@ -12,6 +13,7 @@ const { api, database, makeNode, send, upload, leftovers } = world;
 const mebibyte = 1024 * 1024;
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const error = (message: string) => ({ status: 'error', message });
+const { invalidOutputIdentifier: identifier, invalidOutputMetadata: metadata } = catalogue;
 
 describe('bytes come back as they were sent', () => {
   const csv = Buffer.from(`time,speed [m/s]\n${'0.1,3.5\n'.repeat(1400)}`.slice(0, 10_240));
@@ -122,13 +124,13 @@ describe('refusals, in the decided order', () => {
   });
 
   test.each([
-    ['x-platform-output-identifier', 'a b', 400, 'The output identifier is not valid.'],
-    ['x-platform-output-identifier', 'a'.repeat(101), 400, 'The output identifier is not valid.'],
-    ['x-platform-output-identifier', '', 400, 'The output identifier is not valid.'],
-    ['x-platform-output-metadata', '[1]', 400, 'The output metadata is not valid.'],
-    ['x-platform-output-metadata', '{"$a":1}', 400, 'The output metadata is not valid.'],
-    ['x-platform-output-metadata', `{"a":"${'b'.repeat(4096)}"}`, 400, 'The output metadata is not valid.'],
-    ['x-platform-output-metadata', '{"a":"\\u0000"}', 400, 'The output metadata is not valid.'],
+    ['x-platform-output-identifier', 'a b', 400, identifier.message],
+    ['x-platform-output-identifier', 'a'.repeat(101), 400, identifier.message],
+    ['x-platform-output-identifier', '', 400, identifier.message],
+    ['x-platform-output-metadata', '[1]', 400, metadata.message],
+    ['x-platform-output-metadata', '{"$a":1}', 400, metadata.message],
+    ['x-platform-output-metadata', `{"a":"${'b'.repeat(4096)}"}`, 400, metadata.message],
+    ['x-platform-output-metadata', '{"a":"\\u0000"}', 400, metadata.message],
     ['content-md5', 'AAAAAAAAAAAAAAAAAAAAAA==', 400, 'The body does not match the checksum sent with it.'],
     ['content-md5', 'nonsense', 400, 'The body does not match the checksum sent with it.'],
     ['x-amz-checksum-sha256', 'AAAA', 400, 'The body does not match the checksum sent with it.'],
@@ -158,7 +160,7 @@ describe('refusals, in the decided order', () => {
     const bytes = Buffer.alloc(24 * mebibyte + 1);
     const headers: Record<string, string> = isDeclared ? { 'content-length': String(bytes.length) } : {};
     const answer = await upload(nodeId, chunked(bytes), headers);
-    expect([answer.status, answer.json()]).toEqual([413, error('The body is too large.')]);
+    expect([answer.status, answer.json()]).toEqual([413, error(bodyTooLarge(24 * mebibyte).message)]);
     expect(await leftovers()).toEqual(before);
   });
 
@@ -179,11 +181,9 @@ describe('refusals, in the decided order', () => {
       (one) => one.token,
     );
     for (const token of [...tokens, people.offlineToken]) {
-      const answer = await upload(nodeId, Buffer.from('x'), { authorization: `Bearer ${token}` });
-      expect(answer.status).toBe(201);
+      expect((await upload(nodeId, Buffer.from('x'), { authorization: `Bearer ${token}` })).status).toBe(201);
     }
-    const refused = await upload(nodeId, Buffer.from('x'), { authorization: 'Bearer nothing' });
-    expect(refused.status).toBe(401);
+    expect((await upload(nodeId, Buffer.from('x'), { authorization: 'Bearer nothing' })).status).toBe(401);
   });
 });
 

@@ -71,7 +71,7 @@ describe('a retry', () => {
     const seen = [superseded, open, fine, unknown, wrongId].map(({ status, body }) => [status, body.message]);
     expect(seen).toEqual([
       [409, 'A later run of the node has replaced this one.'],
-      [409, 'The run is still open.'],
+      [409, 'The run is still open. Wait for its end, or cancel it.'],
       [409, 'Only a failed or cancelled run can be retried.'],
       [404, 'Run not found.'],
       [404, 'Run not found.'],

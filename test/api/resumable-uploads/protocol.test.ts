@@ -289,7 +289,7 @@ test('a caller has no more than a share of unfinished uploads', async () => {
   const refused = await begin(nodeId, 1);
   expect([refused.status, refused.json()]).toEqual([
     429,
-    error('The caller has too many unfinished uploads.'),
+    error('The caller has 1000 unfinished resumable uploads. Finish or delete some first.'),
   ]);
   await database.query(`delete from resumable_upload where expires_at = 'infinity'`);
   expect((await begin(nodeId, 1)).status).toBe(201);

@@ -158,7 +158,10 @@ describe('a webhook', () => {
     });
     expect(hook.disabledReason).toBe('The receiver answered with status 410.');
     const refused = await admin('POST', `${path}/${id}/test`);
-    expect(refused).toMatchObject({ status: 400, body: { message: 'The webhook is disabled.' } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { message: 'The webhook is disabled. Enable it first.' },
+    });
   });
 
   test('that answers without an end, or not at all, holds up no other', async () => {
