@@ -1,4 +1,4 @@
-/** Packing small queued uploads of one session into bundled objects: thousands of tiny objects cost dearly. */
+/** Packing small queued uploads of one session into bundled objects (decisions 8): thousands of tiny objects cost dearly. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';

@@ -1,4 +1,4 @@
-/** Slows down guessing: counts failures for a username from an address, and for an address. */
+/** Slows down guessing (decisions 3): counts failures for a username from an address, and for an address. */
 import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { keyedDigest } from '../http/token-secret.ts';

@@ -1,4 +1,4 @@
-/** A user as this service shows it. */
+/** A user as this service shows it (contract: Token validation result; decisions 3). */
 import { z } from 'zod';
 import { type Role, roles } from '../domain/access/access.ts';
 import { exampleValues } from '../domain/examples.ts';

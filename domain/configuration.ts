@@ -1,4 +1,4 @@
-/** Platform configuration: names, typed values and groups. */
+/** Platform configuration: names, typed values and groups (contract: Platform configuration; decisions 13). */
 import { limits } from './limits.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { isStorableText, utf8Bytes } from './text.ts';

@@ -1,7 +1,7 @@
 /**
- * The closed catalogue of what the platform may answer when it refuses. Nothing else reaches a caller: a thrown
- * `Problem` becomes its entry's status and text, anything else becomes `internal`. `code` is sent by runner routes
- * alone; texts without a full stop are so in the published interface.
+ * The closed catalogue of what the platform may answer when it refuses (contract: Errors; decisions 2 and 9). Nothing
+ * else reaches a caller: a thrown `Problem` becomes its entry's status and text, anything else becomes `internal`.
+ * `code` is sent by runner routes alone; texts without a full stop are so in the contract.
  */
 export type CatalogueEntry = { readonly status: number; readonly code: string; readonly message: string };
 

@@ -1,4 +1,4 @@
-/** One fault of a document that a caller sent, and where it is. */
+/** One fault of a document that a caller sent, and where it is (decisions 4 and 10). */
 export type Issue = {
   /** JSONPath of the faulty value: `$.Nodes[0].Parents[1]`. */
   readonly path: string;

@@ -1,12 +1,12 @@
 import { leaseTimes } from './runs/lease-times.ts';
 
-/** Every number that the interface fixes or promises, with its unit in its name. KB, MB, GB are powers of 1,024. */
+/** Every number that the contract or the decisions fix, with its unit in its name. KB, MB, GB are powers of 1,024. */
 const kibibytes = 1024;
 const mebibytes = 1024 * kibibytes;
 const gibibytes = 1024 * mebibytes;
 
 export const limits = {
-  // Requests
+  // Requests (decisions 2)
   jsonBodyBytes: 1 * mebibytes,
   jsonDepthLevels: 64,
   /** Above it a body that is being read counts; all that the platform itself sends without a person's token is shorter. */
@@ -46,7 +46,7 @@ export const limits = {
   idempotencyKeyLeaseSeconds: 10,
   /** A longer reply is not saved: a repeat makes a new one from the stored result. */
   idempotencyReplyBytes: 1 * mebibytes,
-  // Tokens, passwords
+  // Tokens, passwords (decisions 3)
   accessTokenHours: 8,
   refreshTokenDays: 30,
   offlineTokenMonths: 12,
@@ -71,7 +71,7 @@ export const limits = {
   runnerTokenKeptDays: 90,
   runnerCreatorCheckSeconds: 15,
   runnerCreatorTrustSeconds: 30,
-  // Uploads and outputs
+  // Uploads and outputs (decisions 8, 9)
   uploadBytesDefault: 500 * gibibytes,
   outputIdentifierCharacters: 100,
   outputMetadataBytes: 4 * kibibytes,
@@ -100,7 +100,7 @@ export const limits = {
   bundledUploadBytes: 1 * mebibytes,
   bundleBytes: 64 * mebibytes,
   ingestPathSegments: 8,
-  // Runners
+  // Runners (decisions 9)
   leaseSeconds: leaseTimes.defaultSeconds,
   leaseMinSeconds: leaseTimes.minSeconds,
   leaseMaxSeconds: leaseTimes.maxSeconds,
@@ -128,7 +128,7 @@ export const limits = {
   deployedChangesPerCall: 50,
   deployedMessageCharacters: 1_000,
   deployedSilentSeconds: 86_400,
-  // Built-in nodes
+  // Built-in nodes (decisions 11)
   builtinFileSeconds: 1_800,
   /** A run over many files ends then, and the rest follows in another: runs of other sessions come in between. */
   builtinTurnSeconds: 60,
@@ -141,7 +141,7 @@ export const limits = {
   builtinSourceAwaySeconds: 5,
   builtinSourceSilentSeconds: 60,
   builtinSourceReturns: 10,
-  // Templates, sessions, lists
+  // Templates, sessions, lists (contract: Limits; decisions 4, 5, 13)
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,

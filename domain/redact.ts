@@ -1,6 +1,6 @@
 /**
- * A last net under the rule that tokens and addresses of people are never written down: what passes through it on its
- * way into a log line or an error body carries none, even where a library's own message quoted one.
+ * A last net under the rule that tokens and addresses of people are never written down (decisions 3 and 6): what passes
+ * through it on its way into a log line or an error body carries none, even where a library's own message quoted one.
  */
 import { tokenWithin } from './access/token-format.ts';
 

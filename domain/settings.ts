@@ -1,4 +1,4 @@
-/** Reading the environment: once, in one place per process, with all faults reported together. */
+/** Reading the environment: once, in one place per process, with all faults reported together (decisions 14). */
 import { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-/** JSON as the platform reads it from callers: one meaning, bounded depth, text the database can hold. */
+/** JSON as the platform reads it from callers (decisions 2): one meaning, bounded depth, text the database can hold. */
 import { limits } from './limits.ts';
 import { isStorableText } from './text.ts';
 

@@ -1,4 +1,4 @@
-/** Checks of text that callers send: names, titles, descriptions, and what the database cannot hold. */
+/** Checks of text that callers send (decisions 2): names, titles, descriptions, and what the database cannot hold. */
 import { limits } from './limits.ts';
 
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;

@@ -1,4 +1,4 @@
-/** Timestamps as callers send them: ISO 8601 with any offset, read strictly. */
+/** Timestamps as callers send them: ISO 8601 with any offset, read strictly (decisions 2). */
 import { limits } from './limits.ts';
 
 const shape =

@@ -1,4 +1,4 @@
-/** One fault of a document that a caller sent, on the wire. */
+/** One fault of a document that a caller sent, on the wire (decisions 4, 10 and 13). */
 import { z } from 'zod';
 
 export const documentIssueSchema = z

@@ -1,4 +1,4 @@
-/** Maps any thrown value to the error that a caller may see; the only such mapper. */
+/** Maps any thrown value to the error that a caller may see; the only such mapper (contract: Errors). */
 import { z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { jsonPath } from '../domain/issue.ts';

@@ -1,4 +1,4 @@
-/** PascalCase routes also accept the same names in camelCase. */
+/** PascalCase routes also accept the same names in camelCase (decisions 2). */
 import { z } from 'zod';
 import { isJsonObject } from '../domain/text.ts';
 

@@ -1,4 +1,4 @@
-/** Paths of routes and of requests. Routes answer under version prefixes too. */
+/** Paths of routes and of requests. Routes answer under version prefixes too (decisions 1). */
 
 const version = '/api/v2';
 const dottedVersion = '/api/v2.0';

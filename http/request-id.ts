@@ -1,4 +1,4 @@
-/** Every response carries `X-Request-Id`. */
+/** Every response carries `X-Request-Id` (decisions 2). */
 import { randomUUID } from 'node:crypto';
 
 const shape = /^[A-Za-z0-9._-]{1,128}$/;

@@ -1,4 +1,4 @@
-/** Building blocks for route schemas, with the bounds that hold for all routes. Messages that are sentences reach the caller. */
+/** Building blocks for route schemas, with the bounds of decisions 2. Messages that are sentences reach the caller. */
 import { z } from 'zod';
 import { exampleValues } from '../domain/examples.ts';
 import { limits } from '../domain/limits.ts';

@@ -1,6 +1,6 @@
 /**
  * `system-next-dimension`: publishes one dashboard for its node instance, over all of its parent's outputs and with its
- * own configuration, and one scenario instance when asked.
+ * own configuration, and one scenario instance when asked (decisions, section 11).
  *
  * A run adds what is new to its parent since the last one that succeeded, a number of recordings at a time: a session
  * may have thousands, and other work of the session waits while some are added.

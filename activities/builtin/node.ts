@@ -112,7 +112,7 @@ function publishedSchema(schema: z.ZodType): JsonObject {
   }) as JsonObject;
 }
 
-/** Part of every node's configuration: where its outputs' bytes go. */
+/** Part of every node's configuration: where its outputs' bytes go (decisions 8). */
 export const dataSourceName = z
   .string()
   .max(255)

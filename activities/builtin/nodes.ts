@@ -1,4 +1,4 @@
-/** All built-in nodes, and the template that every installation has of them. */
+/** All built-in nodes, and the template that every installation has of them (decisions 11). */
 import type { TemplateFile } from '../../domain/templates/template-file.ts';
 import { platformDataSourceName } from '../../store/objects/data-sources.ts';
 import { dashboardNode } from './dashboard-node.ts';

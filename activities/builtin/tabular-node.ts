@@ -1,5 +1,5 @@
 /**
- * `system-tabular-to-dataservice`: writes for each input one columnar output with a description.
+ * `system-tabular-to-dataservice`: writes for each input one columnar output with a description (decisions, section 11).
  *
  * Incremental: each output is published together with the watermark's move over its input, so that the attempt after a
  * crash continues there. A broken input does not hold up later ones: it is rejected, and fails the run at its end.

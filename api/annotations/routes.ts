@@ -1,4 +1,4 @@
-/** Annotations of a session: read as its progress, written by those who may change it. */
+/** Annotations of a session: read as its progress, written by those who may change it (additions, section 4). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { inTimeOrder } from '../../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** How many tasks of a node template or runner type are held at once. */
+/** How many tasks of a node template or runner type are held at once (additions, section 2). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of the limits of what is held at once. */
+/** Wire forms of the limits of what is held at once (additions, section 2). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { concurrencyKinds, concurrencyMax } from '../../domain/runners/concurrency.ts';

@@ -1,4 +1,4 @@
-/** Platform configuration. */
+/** Platform configuration (contract: Platform configuration; decisions 13). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { groupConfiguration, isBelowPrefix, isConfigurationValue } from '../../domain/configuration.ts';

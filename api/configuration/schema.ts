@@ -1,4 +1,4 @@
-/** Wire forms of configuration entries. */
+/** Wire forms of configuration entries (contract: Platform configuration; decisions 13). */
 import { z } from 'zod';
 import {
   type ConfigurationGroups,

@@ -1,4 +1,4 @@
-/** The catalog of dimensions. */
+/** The catalog of dimensions (contract: Dimension catalog rules; decisions 12). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';

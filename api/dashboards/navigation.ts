@@ -1,4 +1,4 @@
-/** What the sidebar shows, and which features are switched on. */
+/** What the sidebar shows, and which features are switched on (contract: Dashboard support; decisions 12). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { type NavigationSection, navigationFor, staticSections } from '../../domain/access/navigation.ts';

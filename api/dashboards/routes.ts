@@ -1,4 +1,4 @@
-/** One dashboard, its series and statistics. */
+/** One dashboard, its series and statistics (decisions 11, 12). */
 import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type DimensionSource, dimensionSources } from '../../store/dashboards/dimension-sources.ts';

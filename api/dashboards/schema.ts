@@ -1,4 +1,4 @@
-/** Wire forms of one dashboard and its series. */
+/** Wire forms of one dashboard and its series (contract: Dashboard support; decisions 11). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { jsonObjectOut, pathId, timestampOut } from '../../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** Checks that a data source can be used, before it is stored. */
+/** Checks that a data source can be used, before it is stored (decisions 4). */
 import type { Logger } from 'pino';
 import { Problem } from '../../domain/errors.ts';
 import type { S3Access } from '../../store/objects/data-sources.ts';

@@ -1,4 +1,4 @@
-/** Data sources: the S3-compatible stores of outputs, as operators register them. */
+/** Data sources: the S3-compatible stores of outputs, as operators register them (decisions 4). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

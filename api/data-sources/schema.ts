@@ -1,4 +1,4 @@
-/** Wire forms of data sources. */
+/** Wire forms of data sources (decisions 4). */
 import { z } from 'zod';
 import { readEndpoint } from '../../domain/network/endpoint.ts';
 import { isName, isStorableText } from '../../domain/text.ts';

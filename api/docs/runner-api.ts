@@ -1,4 +1,4 @@
-/** The contract of the runner routes on its own, for authors of runners. */
+/** The contract of the runner routes on its own, for authors of runners (contract: Versioning 4; decisions 1). */
 import { stringify } from 'yaml';
 import { tokenPrefixes } from '../../domain/access/token-format.ts';
 import { limits } from '../../domain/limits.ts';

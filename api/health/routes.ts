@@ -1,4 +1,4 @@
-/** Liveness. Temporal is not asked: devices go on uploading while it is down. */
+/** Liveness (contract: Health; decisions 14). Temporal is not asked: devices go on uploading while it is down. */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * The only way to identities. A separate authentication service is called over HTTP (auth-over-http.ts), the one in
- * this process by its functions; the same rules apply either way. Nothing is cached between requests; only simultaneous
- * checks of one token share a call.
+ * The only way to identities (architecture 11). A separate authentication service is called over HTTP
+ * (auth-over-http.ts), the one in this process by its functions; the same rules apply either way. Nothing is cached
+ * between requests; only simultaneous checks of one token share a call.
  */
 import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';

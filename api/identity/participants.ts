@@ -1,6 +1,6 @@
 /**
- * Converts addresses to stored identifiers and back, on behalf of the caller. One `People` serves one request: it asks
- * the authentication service once for each person.
+ * Converts addresses to stored identifiers and back, on behalf of the caller (contract: Participant identity; decisions
+ * 6). One `People` serves one request: it asks the authentication service once for each person.
  */
 import { access, type Role } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

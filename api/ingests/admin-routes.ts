@@ -1,4 +1,4 @@
-/** Administration of managed ingests. */
+/** Administration of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Managed ingest: files from outside, without an account. */
+/** Managed ingest: files from outside, without an account (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of managed ingests. */
+/** Wire forms of managed ingests (contract: Managed ingest; decisions 8). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

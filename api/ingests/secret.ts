@@ -1,4 +1,4 @@
-/** Secrets of managed ingests: shown once, stored as a digest. */
+/** Secrets of managed ingests: shown once, stored as a digest (decisions 3 and 8). */
 import { timingSafeEqual } from 'node:crypto';
 import { tokenFamily, tokenHint, tokenPrefixes } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Saved layouts of dashboards. */
+/** Saved layouts of dashboards (additions, section 4). */
 import type { z } from 'zod';
 import { access, type Role } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';

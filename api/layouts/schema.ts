@@ -1,4 +1,4 @@
-/** Wire forms of layouts of dashboards. */
+/** Wire forms of layouts of dashboards (additions, section 4). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

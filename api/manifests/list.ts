@@ -1,4 +1,4 @@
-/** Published manifests, as operators see them. */
+/** Published manifests, as operators see them (contract: Runner administration; decisions 10). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

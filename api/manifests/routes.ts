@@ -1,4 +1,4 @@
-/** Runner manifests. */
+/** Runner manifests (contract: Runner administration; decisions 10). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

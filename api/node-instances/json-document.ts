@@ -1,4 +1,4 @@
-/** Whether the bytes of an output are a JSON document of 4 MB or less. */
+/** Whether the bytes of an output are a JSON document of 4 MB or less (contract: Limits; decisions 8). */
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Serving the bytes of an output, for every route that does. */
+/** Serving the bytes of an output, for every route that does (contract: Node instances and outputs; decisions 8). */
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Reprocessing a node. */
+/** Reprocessing a node (contract: Node instances and outputs; decisions 7). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';

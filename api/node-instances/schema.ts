@@ -1,4 +1,4 @@
-/** Wire forms of node outputs. */
+/** Wire forms of node outputs (contract: Node output; decisions 4 and 8). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { outputIdentifierForm } from '../../domain/outputs/output-headers.ts';
@@ -64,7 +64,7 @@ export const dataSourceSchema = z
     },
   });
 
-/** An upload that was stored and is published later. */
+/** An upload that was stored and is published later (contract: Upload rule 2). */
 export const queuedSchema = z
   .object({
     status: z.literal('queued'),

@@ -1,4 +1,4 @@
-/** Uploads to a node instance. */
+/** Uploads to a node instance (contract: Node instances and outputs, Upload rules; decisions 8). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/text.ts';

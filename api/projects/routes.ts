@@ -1,4 +1,4 @@
-/** Projects. */
+/** Projects (contract: User, projects; decisions 4). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of projects. */
+/** Wire forms of projects (contract: Project; decisions 4). */
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

@@ -1,4 +1,4 @@
-/** Definitions of reports. */
+/** Definitions of reports (contract: Dashboard support; decisions 12). */
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Reports: catalog and download. */
+/** Reports: catalog and download (contract: Dashboard support; decisions 12). */
 import { Readable } from 'node:stream';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of reports. */
+/** Wire forms of reports (contract: Dashboard items). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { type Cell, columnTypes, reportCoverages, reportSources } from '../../domain/reports/report.ts';

@@ -1,4 +1,4 @@
-/** Resumable uploads by tus 1.0.0: they go on where the line broke, by any process. */
+/** Resumable uploads by tus 1.0.0 (additions 3): they go on where the line broke, by any process. */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of resumable uploads: tus 1.0.0, and their state for people. */
+/** Wire forms of resumable uploads (additions 3): tus 1.0.0, and their state for people. */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { tusVersion } from '../../domain/outputs/tus.ts';

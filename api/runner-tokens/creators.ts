@@ -1,7 +1,7 @@
 /**
  * The present state of the creators of runner tokens, read from the authentication service every fifteen seconds: a
  * token never has more rights than its creator's present role, and ends with its creator, or when all of the creator's
- * tokens are revoked together. Of several processes one asks; any may ask sooner.
+ * tokens are revoked together (decisions 3). Of several processes one asks; any may ask sooner.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';

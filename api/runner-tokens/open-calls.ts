@@ -1,4 +1,4 @@
-/** Open calls with runner tokens, so that no call outlives its token. */
+/** Open calls with runner tokens, so that no call outlives its token (decisions 9). */
 import type { Problem } from '../../domain/errors.ts';
 import type { RequestLifetime } from '../../http/request-lifetime.ts';
 

@@ -1,4 +1,4 @@
-/** The caller behind a runner token. */
+/** The caller behind a runner token (contract: Authentication 7). */
 import type { Role, RunnerScope } from '../../domain/access/access.ts';
 import { reachesRuntime } from '../../domain/runners/runner-token.ts';
 import type { RunnerTokenRow } from '../../store/runners/runner-tokens.ts';

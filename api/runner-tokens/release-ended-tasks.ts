@@ -1,4 +1,4 @@
-/** Releases the tasks of runner tokens that ended or no longer cover them; no attempt is counted. */
+/** Releases the tasks of runner tokens that ended or no longer cover them; no attempt is counted (decisions 9). */
 import type { Logger } from 'pino';
 import type { Database } from '../../store/connection/database.ts';
 import {

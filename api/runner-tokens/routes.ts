@@ -1,4 +1,4 @@
-/** Making, listing and revoking runner tokens. */
+/** Making, listing and revoking runner tokens (contract: Runner administration; decisions 3 and 9). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

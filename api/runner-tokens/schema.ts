@@ -1,4 +1,4 @@
-/** Wire forms of runner tokens. */
+/** Wire forms of runner tokens (contract: Runner token request; decisions 9). */
 import { z } from 'zod';
 import { runnerScopes } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

@@ -1,6 +1,7 @@
 /**
  * Runner tokens of this process's callers: checked at every call by what was read within the last second, and once a
- * second while a call lasts. The tasks that an ended token still holds are released, and no claim of it gets another.
+ * second while a call lasts. The tasks that an ended token still holds are released, and no claim of it gets another
+ * (decisions 3 and 9).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';

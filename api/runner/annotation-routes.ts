@@ -1,4 +1,4 @@
-/** Annotations that the holder of a task makes. */
+/** Annotations that the holder of a task makes (additions, section 4). */
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

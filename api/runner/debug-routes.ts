@@ -1,4 +1,4 @@
-/** Shows a node as its next task would see it; nothing is claimed, renewed or written. */
+/** Shows a node as its next task would see it; nothing is claimed, renewed or written (contract: Runner routes). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Who holds tasks: an account or token, and the instance name that its program chose. */
+/** Who holds tasks: an account or token, and the instance name that its program chose (contract: Runner rules 1, 2). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { holdsToken } from '../../domain/access/token-format.ts';

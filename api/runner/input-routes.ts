@@ -1,4 +1,4 @@
-/** What the holder of a task reads. */
+/** What the holder of a task reads (contract: Runner routes; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
 import type { RunnerIdentity } from '../../store/runners/holder.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of what a task reads. */
+/** Wire forms of what a task reads (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** Inputs within their bounds, for holders of tasks and for debug reads. */
+/** Inputs within their bounds, for holders of tasks and for debug reads (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { pathId } from '../../http/schemas.ts';

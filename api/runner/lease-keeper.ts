@@ -1,4 +1,4 @@
-/** Renews a task's lease while bytes of a call for it flow. */
+/** Renews a task's lease while bytes of a call for it flow (decisions 9). */
 import { Readable } from 'node:stream';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Database } from '../../store/connection/database.ts';

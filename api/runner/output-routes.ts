@@ -1,4 +1,4 @@
-/** Outputs of a task in one request. */
+/** Outputs of a task in one request (contract: Runner rule 3; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import {

@@ -1,6 +1,6 @@
 /**
  * Writes a heartbeat of this process once a second. Heartbeats of outside runners arrive through API processes: while
- * none was up, no lease may count as lost.
+ * none was up, no lease may count as lost (decisions 9).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

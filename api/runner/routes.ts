@@ -1,4 +1,4 @@
-/** The runner routes. */
+/** The runner routes (contract: Runner routes; decisions 9). */
 import { annotationTaskRoutes } from './annotation-routes.ts';
 import { claimRoutes } from './claims/claim-routes.ts';
 import { debugRoutes } from './debug-routes.ts';

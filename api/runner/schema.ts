@@ -1,4 +1,4 @@
-/** Wire forms of claims, of claiming instances, and of debug contexts. */
+/** Wire forms of claims, of claiming instances, and of debug contexts (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { runnerScopes } from '../../domain/access/access.ts';
 import { holdsToken } from '../../domain/access/token-format.ts';

@@ -1,4 +1,4 @@
-/** Heartbeats, progress and end of a task. */
+/** Heartbeats, progress and end of a task (contract: Runner routes; decisions 9). */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of a task's writes and its end. */
+/** Wire forms of a task's writes and its end (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { completeOutcomes, failureCategories } from '../../domain/runs/run-plan.ts';

@@ -1,4 +1,4 @@
-/** Outputs of a task that come in parts. */
+/** Outputs of a task that come in parts (contract: Runner routes; decisions 9). */
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

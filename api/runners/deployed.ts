@@ -1,4 +1,4 @@
-/** Processes of deployed runners as operators see them. */
+/** Processes of deployed runners as operators see them (decisions 10). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { deployedStates } from '../../domain/runners/runner-host.ts';

@@ -1,4 +1,4 @@
-/** What waits for runners, and who is there for it. */
+/** What waits for runners, and who is there for it (additions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { concurrencyKinds } from '../../domain/runners/concurrency.ts';

@@ -1,4 +1,4 @@
-/** Runner instances as operators see them, and draining. */
+/** Runner instances as operators see them, and draining (contract: Runner administration; decisions 9). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

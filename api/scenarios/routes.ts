@@ -1,4 +1,4 @@
-/** Scenario instances. */
+/** Scenario instances (contract: Scenario instance; decisions 5). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { catalogue, Problem } from '../../domain/errors.ts';

@@ -1,7 +1,7 @@
 /**
- * Series of recordings, downsampled for drawing. The recordings are Parquet files as the tabular conversion writes
- * them; they are copied from the store into a folder bounded in size, and read in a separate process, which is started
- * at the first request and again after each crash.
+ * Series of recordings, downsampled for drawing (decisions 11, architecture 9). The recordings are Parquet files as the
+ * tabular conversion writes them; they are copied from the store into a folder bounded in size, and read in a separate
+ * process, which is started at the first request and again after each crash.
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';

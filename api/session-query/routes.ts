@@ -1,4 +1,4 @@
-/** The structured search over sessions. */
+/** The structured search over sessions (contract: Session query model; decisions 13). */
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

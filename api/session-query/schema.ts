@@ -1,4 +1,4 @@
-/** Wire forms of session queries. */
+/** Wire forms of session queries (contract: Session query model; decisions 13). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

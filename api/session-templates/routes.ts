@@ -1,4 +1,4 @@
-/** Session templates: import, list, one. */
+/** Session templates: import, list, one (contract: Session templates; decisions 4). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of session templates. */
+/** Wire forms of session templates (contract: Session template). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

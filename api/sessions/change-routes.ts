@@ -1,4 +1,4 @@
-/** Changes to a session as a whole: update, freeze, unfreeze, delete. */
+/** Changes to a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';

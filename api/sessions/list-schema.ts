@@ -1,4 +1,4 @@
-/** Wire forms of session lists. */
+/** Wire forms of session lists (contract: Session list; decisions 5). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

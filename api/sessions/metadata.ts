@@ -1,6 +1,6 @@
 /**
- * People in a session's metadata: `openedBy`, `closedBy` and `participants` contain identifiers in the database, and
- * addresses in replies when the caller may see them.
+ * People in a session's metadata (contract: Participant identity; decisions 5): `openedBy`, `closedBy` and
+ * `participants` contain identifiers in the database, and addresses in replies when the caller may see them.
  */
 import type { Problem } from '../../domain/errors.ts';
 import { participantsKey, peopleKeys } from '../../domain/sessions/participant.ts';

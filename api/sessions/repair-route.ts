@@ -1,4 +1,4 @@
-/** Repairs a session at once; the platform does the same within a minute. */
+/** Repairs a session at once; the platform does the same within a minute (decisions 7). */
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

@@ -1,4 +1,6 @@
-/** Sessions: create, read, progress, and the routes of the neighbouring files. */
+/**
+ * Sessions: create, read, progress, and the routes of the neighbouring files (contract: Sessions; decisions 5).
+ */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { logoUrlOf } from '../../domain/sessions/session.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of sessions in camelCase, and their progress. */
+/** Wire forms of sessions in camelCase, and their progress (contract: Session; decisions 5). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Shared sessions: create or join, close. */
+/** Shared sessions: create or join, close (contract: Shared session; decisions 6). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of shared sessions. */
+/** Wire forms of shared sessions (contract: Shared session request; decisions 5, 6). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

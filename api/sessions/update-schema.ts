@@ -1,4 +1,4 @@
-/** Wire forms of the update route, in snake_case. */
+/** Wire forms of the update route, in snake_case (contract: Session, update route; decisions 5). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Administration of system dashboards: `/api/v2/admin/statics`. */
+/** Administration of system dashboards: `/api/v2/admin/statics` (decisions 12). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of system dashboards. */
+/** Wire forms of system dashboards (contract: Dashboard items; decisions 12). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { int32, longText, nameText, timestampOut, uuid } from '../../http/schemas.ts';

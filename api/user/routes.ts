@@ -1,4 +1,4 @@
-/** The logged-in user. */
+/** The logged-in user (contract: Logged-in user data, PascalCase). */
 import { z } from 'zod';
 import { access, roles } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

@@ -1,4 +1,4 @@
-/** People as the platform knows them, with both of their ids. */
+/** People as the platform knows them, with both of their ids (decisions 4). */
 import { z } from 'zod';
 import { access, type Role, roles } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

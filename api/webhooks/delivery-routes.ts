@@ -1,4 +1,4 @@
-/** Deliveries of webhooks: what was sent, with each attempt; test events and redelivery. */
+/** Deliveries of webhooks: what was sent, with each attempt; test events and redelivery (additions, section 3). */
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import {

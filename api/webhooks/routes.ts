@@ -1,4 +1,4 @@
-/** Webhooks: facts that are pushed to addresses of the operator's choice. */
+/** Webhooks: facts that are pushed to addresses of the operator's choice (additions, section 3). */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of webhooks. */
+/** Wire forms of webhooks (additions, section 3). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Wire forms of accounts. */
+/** Wire forms of accounts (decisions 3). */
 import { z } from 'zod';
 import { roles } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';

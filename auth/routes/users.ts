@@ -1,4 +1,4 @@
-/** Accounts: read by staff, written by Administrators, a Trainee sees their own company. */
+/** Accounts (decisions 3): read by staff, written by Administrators, a Trainee sees their own company. */
 
 import { z } from 'zod';
 import { access, roles } from '../../domain/access/access.ts';

@@ -1,4 +1,4 @@
-/** `sdp manifests`: registration of your own runners. */
+/** `sdp manifests`: registration of your own runners (contract: Runner administration). */
 import { type AddCommand, examples, parseDocument, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 

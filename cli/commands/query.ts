@@ -1,4 +1,4 @@
-/** `sdp query`: sessions by a query. */
+/** `sdp query`: sessions by a query (contract: Session query model). */
 import { type AddCommand, examples, parseDocument, readDocument } from '../cli.ts';
 import { table, time } from '../output.ts';
 

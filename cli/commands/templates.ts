@@ -1,4 +1,4 @@
-/** `sdp templates`: session templates as files. */
+/** `sdp templates`: session templates as files (contract: Template definition file). */
 import type { SessionTemplate, SessionTemplateChanges } from '../../client/types.ts';
 import { type AddCommand, examples, id, parseDocument, readDocument, wholeNumber } from '../cli.ts';
 import { findSessionTemplate } from '../find-by-name.ts';

@@ -1,6 +1,6 @@
 /**
- * Who may do what: one table, read as sentences. Order of the checks: valid token (401, before this table) -> kind of
- * token -> password state -> role -> scope.
+ * Who may do what: one table, read as sentences (contract: Authentication; decisions 3).
+ * Order of the checks: valid token (401, before this table) -> kind of token -> password state -> role -> scope.
  */
 import type { ProblemKey } from '../errors.ts';
 
@@ -24,7 +24,7 @@ export type GuardedRule = {
   readonly open: false;
   readonly tokens: readonly TokenKind[];
   readonly roles: readonly Role[];
-  /** Status for a valid token of another role: 403 where the document states it, else 401. */
+  /** Status for a valid token of another role: 403 where the document states it, else 401 (decisions 2). */
   readonly underprivileged: 401 | 403;
   readonly scope?: RunnerScope;
   /** True on the routes that a user who must change the password may still call. */

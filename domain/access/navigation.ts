@@ -1,4 +1,4 @@
-/** The sidebar: what the console shows to whom. */
+/** The sidebar: what the console shows to whom (contract: Dashboard items; decisions 12). */
 import type { Role } from './access.ts';
 
 interface NavigationItem {

@@ -1,6 +1,6 @@
 /**
- * The form of every token: a prefix that names the kind, 43 random characters (256 bits), and 6 characters holding the
- * CRC-32 of all before them. Most garbage is thereby refused without a database read.
+ * The form of every token (decisions 3): a prefix that names the kind, 43 random characters (256 bits), and 6
+ * characters holding the CRC-32 of all before them. Most garbage is thereby refused without a database read.
  */
 export const tokenPrefixes = {
   access: 'hat_',

@@ -1,4 +1,4 @@
-/** Addresses of object stores that operators register. */
+/** Addresses of object stores that operators register (decisions 4). */
 
 const maxCharacters = 1000;
 

@@ -1,4 +1,4 @@
-/** Managed ingest: upload URLs that operators make. */
+/** Managed ingest: upload URLs that operators make (contract: Managed ingest; decisions 8). */
 import { Problem } from '../errors.ts';
 import { limits } from '../limits.ts';
 

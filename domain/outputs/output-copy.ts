@@ -1,4 +1,4 @@
-/** Copies of outputs: a reprocess of an Input node appends its newest output once more. */
+/** Copies of outputs: a reprocess of an Input node appends its newest output once more (decisions, section 7). */
 import { isJsonObject } from '../text.ts';
 
 /** What names an output. */

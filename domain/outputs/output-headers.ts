@@ -1,4 +1,7 @@
-/** Headers that describe an output being written: by runners and by uploads alike. */
+/**
+ * Headers that describe an output being written: by runners and by uploads alike (contract: Runner rules 3; decisions
+ * 8, 9).
+ */
 
 import { holdsToken } from '../access/token-format.ts';
 import { Problem } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** Headers of resumable uploads (tus 1.0.0: core, creation, checksum). */
+/** Headers of resumable uploads (tus 1.0.0: core, creation, checksum; additions 3). */
 import { bodyTooLarge, Problem } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { HeaderValues } from './output-headers.ts';

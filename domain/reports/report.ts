@@ -1,4 +1,4 @@
-/** Reports: a table of dimensions or sessions, one row for each, its scenario instances and members. */
+/** Reports: a table of dimensions or sessions, one row for each, its scenario instances and members (decisions 12). */
 
 export const reportSources = ['dimension', 'metadata', 'scenarioInstance', 'user', 'dashboard'] as const;
 type ReportSource = (typeof reportSources)[number];

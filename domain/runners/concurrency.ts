@@ -1,4 +1,4 @@
-/** Limits on how many tasks of a node template or runner type are held at once. */
+/** Limits on how many tasks of a node template or runner type are held at once (additions, section 2). */
 
 export const concurrencyKinds = ['nodeTemplate', 'runnerType'] as const;
 export type ConcurrencyKind = (typeof concurrencyKinds)[number];

@@ -6,7 +6,7 @@ import { checkConfigurationSchema } from '../templates/configuration-schema.ts';
 import { isJsonObject, isStorableText, type JsonObject, withinCharacters } from '../text.ts';
 import { type Concurrency, concurrencyMax } from './concurrency.ts';
 
-/** Names of runner types and node templates. */
+/** Names of runner types and node templates (decisions 10). */
 export const runnerNames = { minCharacters: 2, maxCharacters: 64 } as const;
 
 /** Lowercase latin letters, digits and single hyphens, beginning with a letter. */

@@ -1,4 +1,4 @@
-/** The runner types of a manifest: where their programs run, and where those lie that the platform starts. */
+/** The runner types of a manifest: where their programs run, and where those lie that the platform starts (decisions 10). */
 import { type IssueList, jsonPath } from '../issue.ts';
 import { isJsonObject } from '../text.ts';
 import type { Concurrency } from './concurrency.ts';

@@ -1,6 +1,6 @@
 /**
- * Runner manifests: what a feature registers, and what is checked before. A node template or runner type stays with the
- * feature that registered it first.
+ * Runner manifests (contract: Manifest checks; decisions 10): what a feature registers, and what is checked before.
+ * A node template or runner type stays with the feature that registered it first.
  */
 
 import { type Issue, IssueList, jsonPath, quote } from '../issue.ts';

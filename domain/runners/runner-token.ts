@@ -1,4 +1,7 @@
-/** Runner tokens: who may make which, and how far one reaches at the moment. */
+/**
+ * Runner tokens: who may make which, and how far one reaches at the moment (contract: Authentication 7, Runner
+ * administration; decisions 3 and 9).
+ */
 import type { Role } from '../access/access.ts';
 import { limits } from '../limits.ts';
 import { quoteRunnerName } from './manifest-fields.ts';

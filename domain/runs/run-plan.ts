@@ -34,7 +34,7 @@ export interface NodeFacts {
   readonly reprocessWanted: boolean;
 }
 
-/** The reason for which the node gets a run now, or undefined when it gets none. */
+/** The reason for which the node gets a run now, or undefined when it gets none (decisions, section 7). */
 export function reasonToRun(node: NodeFacts): RunReason | undefined {
   if (node.isInput || node.hasOpenRun) return undefined;
   if (node.followUpWanted) return 'follow-up';
@@ -106,7 +106,7 @@ const retryMaxDelayMs = 300_000;
 const maxLostLeases = 3;
 
 /**
- * Decides what the end of an attempt means.
+ * Decides what the end of an attempt means (decisions, section 7).
  * @param jitter a random number in [0, 1): spreads retries over the upper half of their delay
  */
 export function endAttempt(run: RunFacts, report: AttemptReport, jitter: number): AttemptEnd {
@@ -149,7 +149,7 @@ export function releaseDelayMs(releaseCount: number): number {
   return releaseCount < 3 ? 0 : Math.min(60_000, 1_000 * 2 ** (releaseCount - 3));
 }
 
-/** Whether a `hasMore` makes a follow-up run, and why not. */
+/** Whether a `hasMore` makes a follow-up run, and why not (decisions, section 9). */
 export function followUpDecision(request: {
   readonly hasMore: boolean;
   readonly outcome: CompleteOutcome;

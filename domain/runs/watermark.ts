@@ -7,7 +7,7 @@ export interface Watermark {
 export type WatermarkStep = 'advance' | 'same' | 'regression' | 'unknown-input';
 
 /**
- * Judges a wanted watermark.
+ * Judges a wanted watermark (interface, runner rule 4).
  * @param inputPosition the position of the named output among the inputs of the task, undefined when it is none of them
  */
 export function judgeWatermark(present: Watermark, inputPosition: number | undefined): WatermarkStep {

@@ -1,7 +1,7 @@
 /**
- * Who a person of a session is. Addresses are never stored: a person is held as `identifier` (the authentication
- * service's GUID, or the anonymous key) and, never shown, `key` (the anonymous key in every case). The key itself is
- * made with a secret, outside this folder.
+ * Who a person of a session is (contract: Participant identity; decisions 6). Addresses are never stored: a person is
+ * held as `identifier` (the authentication service's GUID, or the anonymous key) and, never shown, `key` (the
+ * anonymous key in every case). The key itself is made with a secret, outside this folder.
  */
 
 export interface Person {

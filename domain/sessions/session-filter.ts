@@ -1,6 +1,6 @@
 /**
- * The filter of a session query: read, checked and typed. What a filter means is defined here once;
- * `store/search/session-query.ts` states it in SQL, and a test in plain code.
+ * The filter of a session query (contract: Session query model; decisions 13): read, checked and typed. What a filter
+ * means is defined here once; `store/search/session-query.ts` states it in SQL, and a test in plain code.
  *
  * - Properties compare by their own type; text letter by letter, in any case as written. `ne` is what `eq` is not, so
  *   it also matches a property that is null.
@@ -36,7 +36,7 @@ const ofIds: readonly Operator[] = equality;
 const ofTexts: readonly Operator[] = [...equality, ...textual];
 const ofOrdered: readonly Operator[] = [...equality, ...order];
 
-/** Only what can be absent can be compared with null. */
+/** The contract's table, and what was added to it. Only what can be absent can be compared with null. */
 export const sessionProperties = {
   id: { type: 'uuid', nullable: false, operators: ofIds },
   name: { type: 'string', nullable: false, operators: ofTexts },

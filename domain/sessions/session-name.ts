@@ -1,4 +1,4 @@
-/** The default name of a session. */
+/** The default name of a session (decisions 5). */
 import { formatTimestamp } from '../timestamp.ts';
 
 const maxTemplatePart = 220;

@@ -1,4 +1,4 @@
-/** A session query: filter, order and page. */
+/** A session query: filter, order and page (contract: Session query model; decisions 13). */
 import { jsonPath } from '../issue.ts';
 import { limits } from '../limits.ts';
 import { isJsonObject } from '../text.ts';

@@ -1,4 +1,4 @@
-/** Small rules of sessions. */
+/** Small rules of sessions (contract: Session; decisions 5). */
 import { isJsonObject, type JsonObject } from '../text.ts';
 
 /** What a session's `logoUrl` is by its metadata: `""` until the key is set. */

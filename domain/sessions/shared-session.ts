@@ -1,5 +1,5 @@
 /**
- * Shared sessions, decided from facts alone.
+ * Shared sessions, decided from facts alone (contract: Shared session; decisions 6).
  *
  *   open    joins are accepted                       -> closed
  *   closed  no join; late uploads are still accepted (the end; a window's end closes nothing)

@@ -1,5 +1,5 @@
 /**
- * Node configurations against the JSON Schema (2020-12, inline) that their node template declares.
+ * Node configurations against the JSON Schema (2020-12, inline) that their node template declares (decisions 10).
  *
  * Schemas are untrusted input and are compiled to code, so their cost is bounded:
  * - size, depth, number and cost of subschemas are limited and references refused, so that each place of a

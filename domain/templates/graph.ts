@@ -1,4 +1,4 @@
-/** Directed graphs of named nodes: what the nodes of a template, and of a session, form. */
+/** Directed graphs of named nodes: what the nodes of a template, and of a session, form (contract: Template definition file). */
 
 export interface GraphNode {
   readonly name: string;

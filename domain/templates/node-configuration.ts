@@ -1,4 +1,4 @@
-/** A node's stored configuration, and the check against its template's schema when a task is made. */
+/** A node's stored configuration, and the check against its template's schema when a task is made (decisions 10). */
 import { isJsonObject, type JsonObject } from '../text.ts';
 import { type CheckBudget, configurationValidator } from './configuration-schema.ts';
 

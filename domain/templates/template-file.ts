@@ -1,6 +1,6 @@
 /**
- * The template definition file: what is checked before a session template is stored. Every fault is listed with its
- * JSON path, in the spelling that the file uses.
+ * The template definition file (contract: Template definition file; decisions 4): what is checked before a session
+ * template is stored. Every fault is listed with its JSON path, in the spelling that the file uses.
  */
 
 import { type Issue, IssueList, jsonPath, quote } from '../issue.ts';

@@ -1,4 +1,4 @@
-/** Webhooks as Standard Webhooks describes them: events and schedule of attempts. */
+/** Webhooks as Standard Webhooks describes them: events and schedule of attempts (additions, section 3). */
 export const webhookEvents = [
   'session.created',
   'session.settled',

@@ -1,6 +1,6 @@
 /**
- * JSON bodies, read by koa-body for the routes that accept one. It returns the text, which is parsed strictly here: its
- * own parser accepts duplicate keys and uses the last. Routes that accept bytes do not use this.
+ * JSON bodies (decisions 2), read by koa-body for the routes that accept one. It returns the text, which is parsed
+ * strictly here: its own parser accepts duplicate keys and uses the last. Routes that accept bytes do not use this.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type Koa from 'koa';

@@ -1,4 +1,4 @@
-/** The bytes of a request: read only when a handler opens them, and cut when they arrive too slowly. */
+/** The bytes of a request: read only when a handler opens them, and cut when they arrive too slowly (decisions 8). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

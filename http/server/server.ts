@@ -1,4 +1,4 @@
-/** A listening server with its limits, and its orderly end. */
+/** A listening server with its limits, and its orderly end (decisions 8 and 14). */
 import {
   createServer,
   type IncomingMessage,

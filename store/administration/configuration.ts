@@ -1,4 +1,4 @@
-/** Configuration entries. */
+/** Configuration entries (contract: Platform configuration; decisions 13). */
 import { LockMode } from '@mikro-orm/core';
 import type { ValueType } from '../../domain/configuration.ts';
 import { isConfigurationValue } from '../../domain/configuration.ts';

@@ -1,4 +1,4 @@
-/** People as the platform knows them: an integer of its own beside the authentication service's GUID. */
+/** People as the platform knows them: an integer of its own beside the authentication service's GUID (decisions 4). */
 
 import { unaudited } from '../connection/audit-scope.ts';
 import type { Database, Queryable } from '../connection/database.ts';

@@ -1,5 +1,6 @@
 /**
- * Dimensions of all sessions, as the catalog lists them and reports read them. Reports also read sessions without one.
+ * Dimensions of all sessions, as the catalog lists them and reports read them (contract: Dimension catalog rules). Reports
+ * also read sessions without one.
  */
 import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';

@@ -1,4 +1,4 @@
-/** Reading dimensions: a dashboard with its session and newest scenario. */
+/** Reading dimensions: a dashboard with its session and newest scenario (contract: Dashboard support). */
 import type { Queryable } from '../connection/database.ts';
 
 export interface DimensionRow {

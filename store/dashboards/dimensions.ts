@@ -1,4 +1,4 @@
-/** Dimensions: the dashboards of a session, one for each node instance that publishes one. */
+/** Dimensions: the dashboards of a session, one for each node instance that publishes one (decisions 11). */
 
 import { outputIdOfKey } from '../../domain/recordings/channel-key.ts';
 import type { Database, Tx } from '../connection/database.ts';

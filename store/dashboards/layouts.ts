@@ -1,4 +1,4 @@
-/** Saved layouts of dashboards. */
+/** Saved layouts of dashboards (additions, section 4). */
 import { LockMode } from '@mikro-orm/core';
 import { limits } from '../../domain/limits.ts';
 import type { LayoutScope } from '../../domain/recordings/layout-scope.ts';

@@ -1,4 +1,4 @@
-/** System dashboards: their definitions, and the sessions that back them. */
+/** System dashboards: their definitions, and the sessions that back them (contract: Dashboard support). */
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';

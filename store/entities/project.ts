@@ -3,7 +3,7 @@ import { PlatformUser } from './platform-user.ts';
 import { SessionTemplate } from './session-template.ts';
 import { createdAt } from './times.ts';
 
-/** A project holds sessions. */
+/** A project holds sessions (contract: Project). */
 const ProjectSchema = defineEntity({
   name: 'Project',
   tableName: 'project',

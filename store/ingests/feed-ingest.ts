@@ -1,4 +1,4 @@
-/** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node. */
+/** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node (decisions 8). */
 import type { Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';

@@ -1,4 +1,4 @@
-/** Managed ingests: upload URLs bound to a project, a session template and an input node. */
+/** Managed ingests: upload URLs bound to a project, a session template and an input node (decisions 8). */
 import { LockMode } from '@mikro-orm/core';
 import type { CreationBehaviour, IngestDataType } from '../../domain/outputs/managed-ingest.ts';
 import type { Person } from '../../domain/sessions/participant.ts';

@@ -1,4 +1,4 @@
-/** Data sources: the S3-compatible stores that hold the bytes of outputs. */
+/** Data sources: the S3-compatible stores that hold the bytes of outputs (decisions 4). */
 import { LockMode } from '@mikro-orm/core';
 import type { Database, EntityReader, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';

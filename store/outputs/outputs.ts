@@ -154,8 +154,8 @@ export async function lockOutput(
 }
 
 /**
- * Replaces the bytes of an output that is locked: same id, new position. The version before stays readable for runs
- * that were claimed earlier. Call it under the session's lock.
+ * Replaces the bytes of an output that is locked: same id, new position (decisions 8). The version before stays readable
+ * for runs that were claimed earlier. Call it under the session's lock.
  */
 export async function replaceOutput(tx: Tx, old: NodeOutputRow, output: NewOutput): Promise<NodeOutputRow> {
   if (old.position === null) await queueObjectDeletion(tx, old.dataSourceId, old.objectKey);

@@ -1,6 +1,7 @@
 /**
  * Repeats of uploads: a caller sends an upload again because it did not get the answer. A repeat has the identifier,
- * the bytes (by SHA-256), the type, the encoding and the metadata of the existing output, and changes nothing.
+ * the bytes (by SHA-256), the type, the encoding and the metadata of the existing output, and changes nothing
+ * (decisions 8).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { storedEncoding } from '../../domain/outputs/output-headers.ts';

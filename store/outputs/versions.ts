@@ -1,6 +1,6 @@
 /**
- * Versions of outputs whose bytes an upload has replaced: kept while an open run reads them, and those that a failed
- * run has read for a while longer, so that the failure can be replayed.
+ * Versions of outputs whose bytes an upload has replaced: kept while an open run reads them (decisions, section 8), and
+ * those that a failed run has read for a while longer, so that the failure can be replayed.
  */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';

@@ -1,4 +1,6 @@
-/** What every installation has from the first start: built-in node templates and the shipped template. */
+/**
+ * What every installation has from the first start (decisions 11): built-in node templates and the shipped template.
+ */
 import type { Manifest } from '../../domain/runners/manifest.ts';
 import type { TemplateFile } from '../../domain/templates/template-file.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';

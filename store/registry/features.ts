@@ -1,4 +1,4 @@
-/** What features have published, with its present state. */
+/** What features have published, with its present state (contract: Runner administration; decisions 10). */
 import type { Manifest } from '../../domain/runners/manifest.ts';
 import type { ManifestRuntime } from '../../domain/runners/manifest-runner-types.ts';
 import type { Queryable } from '../connection/database.ts';

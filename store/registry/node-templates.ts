@@ -1,4 +1,4 @@
-/** What can be run: features, their runner types and node templates. */
+/** What can be run: features, their runner types and node templates (contract: Manifest checks; decisions 10). */
 import { isDeepStrictEqual } from 'node:util';
 import {
   checkManifest,

@@ -1,4 +1,4 @@
-/** Projects. */
+/** Projects (contract: Project; decisions 4). */
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/postgresql';

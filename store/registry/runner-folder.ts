@@ -1,4 +1,4 @@
-/** The folder that the operator fills with the modules of deployed runners. */
+/** The folder that the operator fills with the modules of deployed runners (decisions 10). */
 import { realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { isEntrypointName } from '../../domain/runners/manifest-fields.ts';

@@ -1,4 +1,4 @@
-/** Session templates: graphs of nodes, stored for the whole environment. */
+/** Session templates: graphs of nodes, stored for the whole environment (contract: Session template; decisions 4). */
 import {
   isSameTemplateGraph,
   type NodeTemplateType,

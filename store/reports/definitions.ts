@@ -1,4 +1,4 @@
-/** Report definitions. */
+/** Report definitions (contract: Dashboard support; decisions 12). */
 import { LockMode } from '@mikro-orm/core';
 import { noteAudited } from '../connection/audit-scope.ts';
 import type { Database, EntityReader, Tx } from '../connection/database.ts';

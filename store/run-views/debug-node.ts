@@ -1,4 +1,4 @@
-/** The next task of a node, computed without a write. */
+/** The next task of a node, computed without a write (decisions 9: debug routes). */
 
 import type { NodeFacts, RunReason, RunState } from '../../domain/runs/run-plan.ts';
 import { reasonToRun } from '../../domain/runs/run-plan.ts';

@@ -1,7 +1,7 @@
 /**
- * Deployed runners: which processes are wanted, which host holds which of them, and the tokens of their calls. Of
- * several hosts one holds a process; when it falls silent another acquires the process, and the token of the first
- * host's process is revoked in the same transaction.
+ * Deployed runners (decisions 10): which processes are wanted, which host holds which of them, and the tokens of their
+ * calls. Of several hosts one holds a process; when it falls silent another acquires the process, and the token of the
+ * first host's process is revoked in the same transaction.
  */
 import type {
   DeployableRunner,

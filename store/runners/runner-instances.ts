@@ -1,4 +1,4 @@
-/** Runner instances: made by their first claim, seen at every call, drained by operators. */
+/** Runner instances: made by their first claim, seen at every call, drained by operators (decisions 9). */
 import { limits } from '../../domain/limits.ts';
 import type { Queryable } from '../connection/database.ts';
 import { builtinHolder, isAccountHolder, type RunnerIdentity, tokenIdOfHolder } from './holder.ts';

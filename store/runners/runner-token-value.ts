@@ -1,4 +1,4 @@
-/** Values of runner tokens: shown once, stored as a digest. */
+/** Values of runner tokens: shown once, stored as a digest (decisions 3). */
 import { randomBytes } from 'node:crypto';
 import { formatToken, tokenFamily, tokenHint, tokenRandomBytes } from '../../domain/access/token-format.ts';
 import type { SecretBox } from '../objects/secrets.ts';

@@ -1,5 +1,5 @@
 /**
- * Limits on how many tasks of a node template or runner type are held at once.
+ * Limits on how many tasks of a node template or runner type are held at once (additions, section 2).
  *
  * A claim under a limit holds the limit's lock from before it counts until it has committed, so claims of one template
  * come one after the other and each sees what the one before it has claimed. Templates without a limit need no lock:

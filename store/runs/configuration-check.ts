@@ -1,6 +1,7 @@
 /**
- * The configuration that a run has, and the check of configurations against their templates' schemas when a task is
- * made. A template import has done so for the schema of its time, so only a schema published since needs work here.
+ * The configuration that a run has, and the check of configurations against their templates' schemas when a task is made
+ * (decisions 10). A template import has done so for the schema of its time, so only a schema published since needs work
+ * here.
  */
 import { checkBudget } from '../../domain/templates/configuration-schema.ts';
 import { configurationFault } from '../../domain/templates/node-configuration.ts';

@@ -1,7 +1,7 @@
 /**
- * Inputs that runners reject. In an incremental node a rejection is a move of the watermark and counts at once. In any
- * other node it belongs to the task and counts when the task completes. An input is no longer rejected once a later run
- * of the node has consumed it.
+ * Inputs that runners reject (additions, section 1). In an incremental node a rejection is a move of the watermark and
+ * counts at once. In any other node it belongs to the task and counts when the task completes. An input is no longer
+ * rejected once a later run of the node has consumed it.
  */
 import type { FailureCategory } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';

@@ -7,8 +7,8 @@ import { changed, changeSession, unchanged } from './change-session.ts';
 import { requeueRun } from './requeue-run.ts';
 
 /**
- * Releases what the instance still holds, because it claims again. Counts as a lost lease unless no call for the task
- * was ever made.
+ * Releases what the instance still holds, because it claims again (interface, runner rule 2). Counts as a lost lease
+ * unless no call for the task was ever made.
  * @returns whether it held something
  */
 export async function releaseHeldTask(database: Database, identity: RunnerIdentity): Promise<boolean> {

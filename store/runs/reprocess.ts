@@ -1,5 +1,5 @@
 /**
- * Reprocess: a node with parents runs again, an Input node's newest output is appended once more.
+ * Reprocess: a node with parents runs again, an Input node's newest output is appended once more (decisions, section 7).
  *
  * A reprocess of chosen inputs hands out these alone. It neither consumes the others nor moves the node's watermark.
  *

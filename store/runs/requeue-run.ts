@@ -52,7 +52,7 @@ export interface Requeued {
   readonly nodeState: NodeState;
 }
 
-/** The run's claim has ended in this transaction; queues it again. */
+/** The run's claim has ended in this transaction; queues it again (decisions, section 7). */
 export async function requeueRun(
   tx: Tx,
   session: LockedSession,

@@ -1,4 +1,4 @@
-/** Removes uploads of tasks that are over: their parts from the store, then their rows. */
+/** Removes uploads of tasks that are over: their parts from the store, then their rows (decisions, section 9). */
 
 import type { Queryable } from '../connection/database.ts';
 import type { ObjectStores } from '../objects/object-stores.ts';

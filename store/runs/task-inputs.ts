@@ -95,7 +95,7 @@ const pageOfFirst = (task: InputBounds) => `
 export type InputMode = 'since-watermark' | 'latest' | 'all';
 
 /**
- * A page of a task's inputs, oldest first, within the run's upper bound.
+ * A page of a task's inputs, oldest first, within the run's upper bound (decisions, section 9).
  * @param page `afterPosition`: where the page before ended, 0 at the beginning; `cap`: the largest number of inputs of
  *   all pages of `since-watermark` together, without it any number
  */

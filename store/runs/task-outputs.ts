@@ -92,7 +92,7 @@ export async function beginTaskOutput(
 
 /**
  * Writes an output of a held task whose bytes are in storage. Without a watermark it is staged until the watermark
- * moves or the task completes; with one the watermark moves at once, which publishes it.
+ * moves or the task completes; with one the watermark moves at once, which publishes it (decisions, section 9).
  */
 export async function writeTaskOutput(
   database: Database,

@@ -1,6 +1,6 @@
 /**
- * Uploads of a task in parts: rows that record what the store holds of each. A handle belongs to the claim; every write
- * repeats the fence. Nothing here calls the store: see sweep-task-uploads.ts for leftovers.
+ * Uploads of a task in parts: rows that record what the store holds of each (decisions, section 9). A handle belongs to
+ * the claim; every write repeats the fence. Nothing here calls the store: see sweep-task-uploads.ts for leftovers.
  */
 
 import { storedEncoding } from '../../domain/outputs/output-headers.ts';

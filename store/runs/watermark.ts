@@ -1,4 +1,4 @@
-/** The watermark of a task's node: what is consumed and what is published move together. */
+/** The watermark of a task's node: what is consumed and what is published move together (decisions, section 9). */
 
 import { judgeWatermark } from '../../domain/runs/watermark.ts';
 import type { Database, Queryable } from '../connection/database.ts';

@@ -1,4 +1,4 @@
-/** Membership of a session: its creator, the person of its email field, and its participants. */
+/** Membership of a session (decisions 6, 12): its creator, the person of its email field, and its participants. */
 
 /**
  * Whether a person is a member of the session `s`, by either part of an identity. own-sessions.ts finds all sessions of a

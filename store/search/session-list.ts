@@ -1,4 +1,4 @@
-/** The session list: search, order and pages. */
+/** The session list: search, order and pages (contract: Session list; decisions 5). */
 import { limits } from '../../domain/limits.ts';
 import type { SessionState } from '../../domain/sessions/session-state.ts';
 import type { JsonObject } from '../../domain/text.ts';

@@ -1,4 +1,4 @@
-/** Session queries. Only bound parameters reach SQL. */
+/** Session queries (contract: Session query model; decisions 13). Only bound parameters reach SQL. */
 import type { OrderBy, SessionQuery } from '../../domain/sessions/session-query.ts';
 import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../connection/database.ts';

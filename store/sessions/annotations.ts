@@ -1,4 +1,4 @@
-/** Annotations: moments and ranges of a session with words, of people and of runners. */
+/** Annotations: moments and ranges of a session with words, of people and of runners (additions, section 4). */
 import { createHash } from 'node:crypto';
 import { limits } from '../../domain/limits.ts';
 import { lockOfText } from '../connection/advisory-locks.ts';

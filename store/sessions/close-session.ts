@@ -1,4 +1,6 @@
-/** Closing a session, once: the result is stored in its row, and every repeat gets it. */
+/**
+ * Closing a session, once: the result is stored in its row, and every repeat gets it (contract: Close; decisions 6).
+ */
 import { isSamePerson, type Person } from '../../domain/sessions/participant.ts';
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import { isCloseTime } from '../../domain/sessions/shared-session.ts';

@@ -1,6 +1,6 @@
 /**
- * Freezing a session: nothing new comes in and no task of it is claimed, until it is unfrozen. Tasks that are held may
- * finish.
+ * Freezing a session: nothing new comes in and no task of it is claimed, until it is unfrozen (decisions 5). Tasks that
+ * are held may finish.
  */
 
 import type { RunState } from '../../domain/runs/run-plan.ts';

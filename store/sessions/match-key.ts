@@ -1,7 +1,7 @@
 /**
- * One transaction at a time handles a match key, over all processes: a try-lock of the transaction, each try a
- * transaction of its own, so that no request holds a connection while it waits. Requests of one process queue here
- * first; waiting ones run one after the other in one transaction, so that a crowd finishes soon.
+ * One transaction at a time handles a match key (decisions 6; architecture 10), over all processes: a try-lock of the
+ * transaction, each try a transaction of its own, so that no request holds a connection while it waits. Requests of one
+ * process queue here first; waiting ones run one after the other in one transaction, so that a crowd finishes soon.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';

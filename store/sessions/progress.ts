@@ -1,4 +1,4 @@
-/** Node instances of a session as their progress is shown. */
+/** Node instances of a session as their progress is shown (contract: Node instance progress). */
 import {
   heldDetails,
   type NodeState,

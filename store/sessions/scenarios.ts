@@ -1,4 +1,4 @@
-/** Scenario instances of sessions. */
+/** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
 import { noteAudited, noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';

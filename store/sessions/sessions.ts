@@ -1,4 +1,4 @@
-/** Sessions and their node instances. */
+/** Sessions and their node instances (contract: Session; decisions 5). */
 
 import type { Person } from '../../domain/sessions/participant.ts';
 import { type TimeWindow, windowOverAt } from '../../domain/sessions/shared-session.ts';
@@ -271,7 +271,7 @@ export async function isParticipant(
   return row?.isOne;
 }
 
-/** Whether a person is the session's creator or a participant. */
+/** Whether a person is the session's creator or a participant (decisions 6, 12). */
 export async function isSessionMember(
   database: Queryable,
   sessionId: string,

@@ -1,4 +1,4 @@
-/** Opening and joining shared sessions. */
+/** Opening and joining shared sessions (contract: Shared session matching; decisions 6; architecture 10). */
 import { limits } from '../../domain/limits.ts';
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import type { Person } from '../../domain/sessions/participant.ts';

@@ -1,4 +1,4 @@
-/** Changing a session. */
+/** Changing a session (contract: Session, update route; decisions 5). */
 
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';

@@ -1,5 +1,5 @@
 /**
- * Queued ingestion: uploads that were acknowledged with 202 wait here until they are published.
+ * Queued ingestion: uploads that were acknowledged with 202 wait here until they are published (decisions 8).
  *
  * A node's uploads are always published in the order of their rows' ids: a row leaves the queue in the transaction that
  * publishes it, under the session's lock, and always from the front of its node's queue.

@@ -1,6 +1,6 @@
 /**
- * Resumable uploads: rows that record what the store holds of each. One request at a time is an upload's writer; every
- * write repeats that fence. Nothing here calls the store: see sweep-resumable-uploads.ts for leftovers.
+ * Resumable uploads: rows that record what the store holds of each (additions 3). One request at a time is an upload's
+ * writer; every write repeats that fence. Nothing here calls the store: see sweep-resumable-uploads.ts for leftovers.
  */
 import { limits } from '../../domain/limits.ts';
 import type { Database, Queryable } from '../connection/database.ts';

@@ -1,4 +1,4 @@
-/** Webhooks: addresses that the platform notifies of facts. */
+/** Webhooks: addresses that the platform notifies of facts (additions, section 3). */
 import { LockMode } from '@mikro-orm/core';
 import { limits } from '../../domain/limits.ts';
 import type { WebhookEvent } from '../../domain/webhooks/webhook.ts';

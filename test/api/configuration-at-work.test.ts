@@ -1,4 +1,4 @@
-/** Node configurations against schemas that change: at import, and again when a task is made. */
+/** Node configurations against schemas that change: at import, and again when a task is made (decisions 10). */
 import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { apiStage, ask } from '../support/api.ts';

@@ -38,7 +38,7 @@ export interface RecordedCall extends Call {
   readonly query: string;
 }
 
-/** Routes whose replies show no address to any caller: lists of sessions name none, and runner routes know no people. */
+/** Routes whose replies show no address to any caller (contract: Session list; runner routes know no people). */
 const namelessReplies =
   /^(listSessions|listOwnSessions|followSession|sessionProgress|claimTask|runnerWhoami|debugNode\w*|listTask\w*|getTaskState|listNodeRuns|getNodeRun)$/;
 

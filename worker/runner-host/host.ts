@@ -1,6 +1,7 @@
 /**
- * The host of deployed runners: holds a process for every runner type with runtime `sdk` that is published and not
- * retired, unless another host does. It asks the API which these are and has no access to the database.
+ * The host of deployed runners (decisions 10): holds a process for every runner type with runtime `sdk` that is
+ * published and not retired, unless another host does. It asks the API which these are and has no access to the
+ * database.
  */
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../domain/limits.ts';

@@ -1,6 +1,7 @@
 /**
- * Configuration of a node of the template `system-tabular-to-dataservice`. Keys not listed here, such as
- * `dataSourceName`, are allowed and ignored. A key that is null counts as absent.
+ * Configuration of a node of the template `system-tabular-to-dataservice` (contract, "Node configuration keys shown";
+ * decisions 11). Keys not listed here, such as `dataSourceName`, are allowed and ignored. A key that is null
+ * counts as absent.
  */
 import { z } from 'zod';
 import { parseTimestamp } from '../../../domain/timestamp.ts';

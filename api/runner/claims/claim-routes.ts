@@ -1,4 +1,4 @@
-/** The caller's identity, and claiming a task. */
+/** The caller's identity, and claiming a task (contract: Runner routes). */
 import { z } from 'zod';
 import { access, runnerScopes } from '../../../domain/access/access.ts';
 import { limits } from '../../../domain/limits.ts';

@@ -1,4 +1,4 @@
-/** Claiming a task, with or without waiting for one. */
+/** Claiming a task, with or without waiting for one (contract: Runner rule 2; decisions 9). */
 import type { z } from 'zod';
 import { Problem } from '../../../domain/errors.ts';
 import { limits } from '../../../domain/limits.ts';
@@ -34,8 +34,8 @@ interface ClaimRequest {
   readonly coverage: Coverage;
   readonly waitSeconds: number;
   /**
-   * A task that the instance still holds. `release`: it claims again. `deliver`: it is the answer, because the call may
-   * be a repeat of one that claimed it.
+   * A task that the instance still holds. `release`: it claims again (interface, runner rule 2). `deliver`: it is the
+   * answer, because the call may be a repeat of one that claimed it.
    */
   readonly whenHolding: 'release' | 'deliver';
   /** What the first try found, where the end of the instance's task has made it ({@link claimWithEnd}). */

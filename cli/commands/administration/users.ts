@@ -1,4 +1,4 @@
-/** `sdp users`: accounts. */
+/** `sdp users`: accounts (contract: Authentication; decisions 3). */
 import { Option } from 'commander';
 import type { User, UserRequest } from '../../../client/types.ts';
 import { type AddCommand, examples, id, wholeNumber } from '../../cli.ts';

@@ -1,4 +1,4 @@
-/** The end of a task by its holder, and the answer to a repeat. */
+/** The end of a task by its holder, and the answer to a repeat (contract: Runner routes). */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { completeForm, failForm, releaseForm } from './forms.ts';

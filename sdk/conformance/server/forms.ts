@@ -1,4 +1,4 @@
-/** Forms of requests: bodies, query, headers. */
+/** Forms of requests: bodies, query, headers (contract: Runner routes; the bounds of its Limits). */
 import { z } from 'zod';
 import { limits } from './limits.ts';
 import { Refusal } from './refusal.ts';
@@ -232,7 +232,7 @@ export function instanceOf(headers: Headers): string {
   });
 }
 
-/** The headers of an output. */
+/** The headers of an output (contract: Runner rules 3). */
 export interface OutputHeaders {
   readonly identifier: string | null;
   readonly metadata: Record<string, unknown> | null;

@@ -1,4 +1,4 @@
-/** The queue of runs, claims and their leases, and waiting claims. */
+/** The queue of runs, claims and their leases, and waiting claims (contract: Runner rules 1, 2). */
 import { randomUUID } from 'node:crypto';
 import type { Claim, ClaimEnd, Run } from './model.ts';
 import { Refusal } from './refusal.ts';

@@ -1,4 +1,4 @@
-/** Log lines and rejected inputs of a task. */
+/** Log lines and rejected inputs of a task (contract: Runner routes). */
 import type { z } from 'zod';
 import type { logsForm, rejectionForm } from './forms.ts';
 import { limits } from './limits.ts';

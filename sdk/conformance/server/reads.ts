@@ -1,4 +1,4 @@
-/** Reads of a task's holder: its claim, inputs, bytes, state. */
+/** Reads of a task's holder: its claim, inputs, bytes, state (contract: Runner routes). */
 import { gunzipSync } from 'node:zlib';
 import type { z } from 'zod';
 import { cursorAt, type Headers, type inputsForm } from './forms.ts';

@@ -1,6 +1,6 @@
 import { limits } from './limits.ts';
 
-/** The refusals of the runner routes: status, stable code and a sentence. */
+/** The refusals of the runner routes: status, stable code and a sentence (contract: Errors). */
 const refusals = {
   invalidRequest: [400, 'invalid_request', 'Invalid request.'],
   malformedJson: [400, 'invalid_request', 'The body is not valid JSON.'],

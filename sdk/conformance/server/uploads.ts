@@ -1,4 +1,4 @@
-/** Outputs in parts: start, parts in any order and again, complete, abort. */
+/** Outputs in parts: start, parts in any order and again, complete, abort (contract: Runner routes). */
 import { randomUUID } from 'node:crypto';
 import type { OutputHeaders } from './forms.ts';
 import { limits } from './limits.ts';

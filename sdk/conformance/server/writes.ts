@@ -1,4 +1,4 @@
-/** Writes of a task's holder: outputs and the watermark. */
+/** Writes of a task's holder: outputs and the watermark (contract: Runner rules 3, 4). */
 import { createHash } from 'node:crypto';
 import type { OutputHeaders } from './forms.ts';
 import type { Claim, Node, Output, Watermark } from './model.ts';

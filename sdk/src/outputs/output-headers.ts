@@ -1,4 +1,4 @@
-/** The options of an output, as headers. */
+/** The options of an output, as headers (contract: Runner rules 3). */
 import { metadataHeader } from '../../../client/metadata-header.ts';
 import { Input } from '../inputs/inputs.ts';
 

@@ -1,4 +1,4 @@
-/** The watermark of an incremental node: the input up to which all are consumed. */
+/** The watermark of an incremental node: the input up to which all are consumed (contract: Runner rules 4). */
 
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { IncrementalWire, RejectionWire } from '../calls/wire.ts';

@@ -1,6 +1,7 @@
 /**
- * The promises of the incremental protocol as a model of one node: from each fact it derives which run is open, what
- * its task lists, and the position of the watermark. Positions count the uploads of the test; only their order matters.
+ * The promises of the incremental protocol (interface, runner rule 4; decisions 7 and 9) as a model of one node: from
+ * each fact it derives which run is open, what its task lists, and the position of the watermark. Positions count the
+ * uploads of the test; only their order matters.
  */
 export interface Version {
   readonly parent: string;

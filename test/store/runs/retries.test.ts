@@ -1,4 +1,4 @@
-/** What follows the end of an attempt; the test sets the times. */
+/** What follows the end of an attempt (decisions 7 and 9); the test sets the times. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';

@@ -1,4 +1,6 @@
-/** The fields of a session query, as people choose them. Pure: tested without a browser. */
+/**
+ * The fields of a session query (contract: Session query model), as people choose them. Pure: tested without a browser.
+ */
 
 export type Operator =
   | 'eq'

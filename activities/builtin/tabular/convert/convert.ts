@@ -1,5 +1,6 @@
 /**
- * The conversion of one tabular upload to one Parquet file that series can be read from fast.
+ * The conversion of one tabular upload to one Parquet file that series can be read from fast (decisions 11,
+ * architecture 9).
  *
  * The Parquet file has the column `t`, milliseconds as DOUBLE, and a column `c<n>` for each channel: numbers as DOUBLE
  * (64-bit integers of a Parquet upload as BIGINT), booleans, and texts as they are. Rows are in order of time; rows of
