@@ -987,18 +987,6 @@ export interface SessionTemplateNode {
   readonly parentNames: readonly string[];
 }
 
-export interface RefusedBody {
-  readonly status: 'error';
-  readonly message: string;
-  readonly errors?: readonly DocumentIssue[] | undefined;
-}
-
-export interface DocumentIssue {
-  /** JSON path of the value. */
-  readonly path: string;
-  readonly message: string;
-}
-
 export interface SessionTemplateImported {
   readonly id: number;
   readonly name: string;
@@ -1012,6 +1000,12 @@ export interface InvalidSessionTemplate {
   readonly status: 'error';
   readonly message: string;
   readonly errors: readonly DocumentIssue[];
+}
+
+export interface DocumentIssue {
+  /** JSON path of the value. */
+  readonly path: string;
+  readonly message: string;
 }
 
 export interface SessionTemplateImportable {

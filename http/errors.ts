@@ -1,11 +1,9 @@
 /** Maps any thrown value to the error that a caller may see; the only such mapper (contract: Errors). */
 import { z } from 'zod';
 import { Problem, type ProblemKey } from '../domain/errors.ts';
-import { jsonPath } from '../domain/issue.ts';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseUnavailable } from '../domain/network/database-fault.ts';
 import { redacted } from '../domain/redact.ts';
-import { documentIssueSchema } from './document-issue.ts';
 
 export type ErrorStyle = 'common' | 'coded';
 export type ErrorReply = {
@@ -18,13 +16,6 @@ export type ErrorReply = {
 export const errorSchema = z
   .object({ status: z.literal('error'), message: z.string() })
   .meta({ id: 'Error', example: { status: 'error', message: 'Project not found' } });
-/** Of a route whose text for any faulty body is fixed. `errors` is absent where the text itself says the fault. */
-export const refusedBodySchema = errorSchema
-  .extend({ errors: z.array(documentIssueSchema).optional() })
-  .meta({
-    id: 'RefusedBody',
-    example: { message: 'Invalid project data.', errors: [{ path: '$.Title', message: 'is required.' }] },
-  });
 export const codedErrorSchema = z
   .object({ status: z.literal('error'), code: z.string(), message: z.string() })
   .meta({
@@ -96,13 +87,7 @@ function refusedInput(where: string, error: z.ZodError, refusal: ProblemKey | un
   const key = refusal ?? 'invalidRequest';
   if (issue === undefined) return new Problem(key);
   if (issue.message.endsWith('.')) return new Problem(key, { message: issue.message });
-  const fault = `${issue.message.slice(0, 300)}.`;
-  if (refusal !== undefined) {
-    if (where !== 'body') return new Problem(refusal);
-    // The text of such a route is fixed, and says nothing of the fault.
-    const path = jsonPath(...issue.path.map((step) => (typeof step === 'number' ? step : String(step))));
-    return new Problem(refusal, { fields: { errors: [{ path, message: fault }] } });
-  }
+  if (refusal !== undefined) return new Problem(refusal);
   const path = [where, ...issue.path.map(String)].join('.').slice(0, 200);
-  return new Problem(key, { message: `${path}: ${fault}` });
+  return new Problem(key, { message: `${path}: ${issue.message.slice(0, 300)}.` });
 }

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { type AccessRule, roles } from '../domain/access/access.ts';
 import { type CatalogueEntry, catalogue, type Problem, type ProblemKey } from '../domain/errors.ts';
-import { refusedBodySchema } from './errors.ts';
 import type { Reply, Route } from './route.ts';
 
 /** The errors that every route may answer without declaring them. */
@@ -42,10 +41,6 @@ export function problemsOf(route: Route): ProblemKey[] {
     ]),
   ];
 }
-
-/** The body of a refusal that has more than the common fields. */
-export const errorBodyOf = (route: Route, key: ProblemKey) =>
-  route.errorBodies?.[key] ?? (key === route.refusals?.body ? refusedBodySchema : undefined);
 
 /** The refusals of one row of the access table. */
 function ofAccess(rule: AccessRule): ProblemKey[] {
@@ -98,7 +93,7 @@ export function checkProblem(route: Route, problem: Problem): string | null {
 /** An error with additional fields has its own body, which the route must declare. */
 function checkFields(route: Route, problem: Problem): string | null {
   if (Object.keys(problem.fields).length === 0) return null;
-  const schema = errorBodyOf(route, problem.key);
+  const schema = route.errorBodies?.[problem.key];
   if (schema === undefined) return `error ${problem.key} declares no fields of its own`;
   const { code, message, fields } = problem;
   const body = { ...fields, status: 'error', ...(route.errorStyle === 'coded' ? { code } : {}), message };

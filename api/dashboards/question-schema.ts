@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { parseRecordingTime } from '../../domain/timestamp.ts';
-import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import {
   booleanParameter,
@@ -13,6 +12,7 @@ import {
   optionalText,
   orderMessage,
 } from '../../http/schemas.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 
 export const seriesLimits = { channels: 64, minPoints: 2, maxPoints: 10_000, initialPoints: 2000 } as const;
 

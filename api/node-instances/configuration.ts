@@ -6,7 +6,6 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { freeJson, integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';
 import {
@@ -17,6 +16,7 @@ import {
   listRevisions,
   type StoredConfiguration,
 } from '../../store/sessions/node-configuration.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 import { etagHeader, etagOf, expectedRevision, ifMatchHeaders } from '../entity-tag.ts';
 import { peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';

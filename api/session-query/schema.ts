@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { timestampOut } from '../../http/schemas.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 
 const aboutCount =
   `With a filter, of more than ${limits.sessionsMatched} sessions so many may be counted; false: there are more. The ` +

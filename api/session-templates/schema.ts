@@ -4,9 +4,9 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
-import { documentIssueSchema } from '../../http/document-issue.ts';
 import { errorSchema } from '../../http/errors.ts';
 import { jsonObjectOut, pathId } from '../../http/schemas.ts';
+import { documentIssueSchema } from '../document-issue.ts';
 
 export const templateParams = z.object({
   sessionTemplateId: pathId().meta({

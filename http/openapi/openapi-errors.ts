@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { type CatalogueEntry, catalogue, type ProblemKey } from '../../domain/errors.ts';
 import { codedErrorSchema, errorSchema } from '../errors.ts';
-import { errorBodyOf, problemsOf } from '../response-check.ts';
+import { problemsOf } from '../response-check.ts';
 import type { Route } from '../route.ts';
 import { exampleOf } from './examples.ts';
 
@@ -29,7 +29,7 @@ function textOf(route: Route, { code, message }: CatalogueEntry): string {
 
 function errorResponse(route: Route, status: number, refusals: readonly Refusal[]): ZodOpenApiResponseObject {
   const common = route.errorStyle === 'coded' ? codedErrorSchema : errorSchema;
-  const schemas = [...new Set(refusals.map(({ key }) => errorBodyOf(route, key) ?? common))];
+  const schemas = [...new Set(refusals.map(({ key }) => route.errorBodies?.[key] ?? common))];
   const [first = common, ...others] = schemas;
   return {
     description: refusals.map(({ entry }) => textOf(route, entry)).join(' · '),
@@ -50,7 +50,7 @@ function errorResponse(route: Route, status: number, refusals: readonly Refusal[
 }
 
 function errorExample(route: Route, { key, entry: { code, message } }: Refusal) {
-  const own = errorBodyOf(route, key);
+  const own = route.errorBodies?.[key];
   if (own !== undefined) return { value: exampleOf(own) };
   return { value: { status: 'error', ...(route.errorStyle === 'coded' ? { code } : {}), message } };
 }

@@ -121,12 +121,11 @@ describe('a JSON body', () => {
     }
   });
 
-  test('that the schema refuses gets the message of the route, and the place of its fault', async () => {
+  test('that the schema refuses gets the message of the route', async () => {
     for (const text of ['{}', '[]', '1', '"x"', 'null', '{"Title":" "}', '{"Title":"a\\u0007"}', '']) {
       const { status, body } = await post('/echo/7', text);
-      expect([text, status, body]).toMatchObject([text, 400, invalid]);
+      expect([text, status, body]).toEqual([text, 400, invalid]);
     }
-    expect((await post('/echo/7', '{}')).body.errors).toEqual([{ path: '$.Title', message: 'is required.' }]);
     expect((await post('/echo/7', JSON.stringify({ Title: 'é'.repeat(255) }))).status).toBe(201);
     expect((await post('/echo/7', JSON.stringify({ Title: 'é'.repeat(256) }))).status).toBe(400);
   });
