@@ -12,18 +12,11 @@ import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import { publishUpload } from '../../store/outputs/publish.ts';
 import { queueUpload } from '../../store/outputs/queued-uploads.ts';
 import { findStoredRepeat, forgetLostRepeat } from '../../store/outputs/stored-repeat.ts';
-import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
-import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
+import { type CommittedUpload, commitUpload, publications } from '../uploads/commit-upload.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
-
-/**
- * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
- * connection that others need.
- */
-export const publications = new KeyedLimiter(8, 2);
 
 export const uploadOutput = defineRoute({
   id: 'uploadNodeOutput',

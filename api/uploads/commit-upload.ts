@@ -1,14 +1,37 @@
 /** From a request's bytes to an output, or to a place in the queue: for uploads and managed ingest alike. */
 import { Problem } from '../../domain/errors.ts';
+import { limits } from '../../domain/limits.ts';
+import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
+import { withRetries } from '../../store/connection/with-retries.ts';
+import { findCommitted } from '../../store/outputs/committed-upload.ts';
 import type { PublishResult } from '../../store/outputs/publish.ts';
 import { mustNotifyQueue, type QueueResult } from '../../store/outputs/queued-uploads.ts';
 import { queueTarget } from '../../workflows/targets.ts';
+import { KeyedLimiter } from '../keyed-limiter.ts';
 import type { Services } from '../services.ts';
 import { type ReceivedObject, type ReceiveOptions, receiveObject } from './receive.ts';
 
 type Result = PublishResult | QueueResult;
 export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
+
+/**
+ * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
+ * connection that others need; without a database none of them waits for its turn to find that out.
+ */
+export const publications = new KeyedLimiter(8, 2, isDatabaseAway);
+
+/**
+ * Does work for bytes that are stored, again while the database is away: it is back within seconds after a restart, and
+ * sending the bytes again may take hours.
+ * @param signal after it aborted nothing is tried again
+ */
+export function withDatabase<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const untilMs = performance.now() + limits.storedUploadWaitSeconds * 1_000;
+  const mayPass = (error: unknown) => isDatabaseAway(error) && performance.now() < untilMs;
+  const policy = { maxTries: Number.POSITIVE_INFINITY, firstPauseMs: 200, maxPauseMs: 1_000, mayPass };
+  return withRetries(policy, work, signal);
+}
 
 /**
  * Receives an upload, runs the transaction that refers to its object, and sends notifications of the changes.
@@ -19,7 +42,17 @@ export async function commitUpload(
   options: ReceiveOptions,
   work: (received: ReceivedObject) => Promise<Result>,
 ): Promise<CommittedUpload> {
-  const result = await receiveObject(services, options, work, usesObject);
+  const commit = (received: ReceivedObject) => {
+    let tries = 0;
+    const once = async () => {
+      tries += 1;
+      // The commit of the try before may have come through without its answer.
+      const made = tries > 1 ? await findCommitted(services.database, received) : undefined;
+      return made ?? (await work(received));
+    };
+    return withDatabase(once, options.signal);
+  };
+  const result = await receiveObject(services, options, commit, usesObject);
   if (!('output' in result || 'projectId' in result))
     throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
   if (result.outcome === 'queued' && !isMadeAlready()) await notifyQueue(services, result);
