@@ -3,6 +3,7 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/text.ts';
 import type { Queryable } from '../../store/connection/database.ts';
+import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import {
   type DataSourceRow,
   findDataSource,
@@ -69,16 +70,20 @@ export const uploadOutput = defineRoute({
   refusals: { params: 'nodeInstanceNotFound' },
   async handler({ params, body, request, services, signal, note }) {
     try {
-      const target = await findTarget(services.database, params.nodeInstanceId);
-      note({ sessionId: target.sessionId });
-      const announced = readUploadHeaders(request.headers);
+      const checks = async () => {
+        const target = await findTarget(services.database, params.nodeInstanceId);
+        note({ sessionId: target.sessionId });
+        const announced = readUploadHeaders(request.headers);
+        const repeat = await findStoredRepeat(services, {
+          ...announced,
+          nodeInstanceId: params.nodeInstanceId,
+          sha256: announced.sent.sha256,
+          sizeBytes: body.declaredBytes,
+        });
+        return { target, announced, repeat };
+      };
+      const { target, announced, repeat } = await whenDatabaseReturns(checks, signal);
       const { dataSource } = target;
-      const repeat = await findStoredRepeat(services, {
-        ...announced,
-        nodeInstanceId: params.nodeInstanceId,
-        sha256: announced.sent.sha256,
-        sizeBytes: body.declaredBytes,
-      });
       if (repeat !== undefined) return await answer(services.database, target, repeat);
       const { nodeInstanceId } = params;
       const bytes = {

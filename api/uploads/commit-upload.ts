@@ -1,9 +1,8 @@
 /** From a request's bytes to an output, or to a place in the queue: for uploads and managed ingest alike. */
 import { Problem } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
+import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
-import { withRetries } from '../../store/connection/with-retries.ts';
 import { findCommitted } from '../../store/outputs/committed-upload.ts';
 import type { PublishResult } from '../../store/outputs/publish.ts';
 import { mustNotifyQueue, type QueueResult } from '../../store/outputs/queued-uploads.ts';
@@ -22,18 +21,6 @@ export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'no
 export const publications = new KeyedLimiter(8, 2, isDatabaseAway);
 
 /**
- * Does work for bytes that are stored, again while the database is away: it is back within seconds after a restart, and
- * sending the bytes again may take hours.
- * @param signal after it aborted nothing is tried again
- */
-export function withDatabase<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  const untilMs = performance.now() + limits.storedUploadWaitSeconds * 1_000;
-  const mayPass = (error: unknown) => isDatabaseAway(error) && performance.now() < untilMs;
-  const policy = { maxTries: Number.POSITIVE_INFINITY, firstPauseMs: 200, maxPauseMs: 1_000, mayPass };
-  return withRetries(policy, work, signal);
-}
-
-/**
  * Receives an upload, runs the transaction that refers to its object, and sends notifications of the changes.
  * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`; what {@link receiveObject} and `work` throw
  */
@@ -50,7 +37,7 @@ export async function commitUpload(
       const made = tries > 1 ? await findCommitted(services.database, received) : undefined;
       return made ?? (await work(received));
     };
-    return withDatabase(once, options.signal);
+    return whenDatabaseReturns(once, options.signal);
   };
   const result = await receiveObject(services, options, commit, usesObject);
   if (!('output' in result || 'projectId' in result))

@@ -1,4 +1,4 @@
-/** Uploads whose bytes are stored when PostgreSQL goes away: sending them again may take hours, and its return seconds. */
+/** Uploads while PostgreSQL is away: sending them again may take hours, and its return seconds. */
 import { type ClientRequest, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -56,6 +56,36 @@ test('they are published when it is back within seconds, in whatever order they 
     nodes.input,
   ]);
   expect(outputs).toHaveLength(uploads.length);
+});
+
+const services: Services = { ...api.composed.services, reference: () => ({}) as never, leaving: signal };
+
+/** An upload of one byte to a new node, as its route receives it. */
+async function oneByte() {
+  const { nodes } = await outsideChain(database, 1);
+  const dataSource = await findDataSourceByName(services.database, 'platform');
+  return {
+    kind: 'upload',
+    dataSource: dataSource!,
+    announced: readUploadHeaders({}),
+    body: { declaredBytes: 1, open: () => Readable.from([Buffer.from('a')]) },
+    maxBytes: 1,
+    nodeInstanceId: nodes.input!,
+    signal,
+  } as const;
+}
+
+test('one whose bytes were not asked for yet waits too', async () => {
+  const bytes = await oneByte();
+  const { nodeInstanceId } = bytes;
+  await postgres!.stop();
+  const commit = (received: ReceivedObject) =>
+    publishUpload(services.database, { ...received, nodeInstanceId });
+  const [result] = await Promise.all([
+    commitUpload(services, bytes, commit),
+    delay(1_000).then(() => postgres!.start()),
+  ]);
+  expect(result.outcome).toBe('created');
 });
 
 test.for([
