@@ -4,20 +4,30 @@ export class KeyedLimiter {
   readonly #maxOfOneKey: number;
   readonly #underWay = new Map<string, number>();
   #total = 0;
-  #waiting: { readonly key: string; readonly start: () => void }[] = [];
+  readonly #endsWait: (error: unknown) => boolean;
+  #waiting: { readonly key: string; readonly start: () => void; readonly fail: (error: unknown) => void }[] =
+    [];
 
-  /** @param most concurrent pieces of work; @param maxOfOneKey of those with the same key */
-  constructor(most: number, maxOfOneKey: number = most) {
+  /**
+   * @param most concurrent pieces of work
+   * @param maxOfOneKey of those with the same key
+   * @param endsWait whether all that waits would fail of the same error: it then does so at once
+   */
+  constructor(most: number, maxOfOneKey: number = most, endsWait = (_error: unknown) => false) {
     this.#most = most;
     this.#maxOfOneKey = maxOfOneKey;
+    this.#endsWait = endsWait;
   }
 
   /** Runs `work` when there is room for it. A key that is busy does not hold up others. */
   async run<T>(work: () => Promise<T>, key = ''): Promise<T> {
     if (this.#isFree(key)) this.#acquire(key);
-    else await new Promise<void>((start) => this.#waiting.push({ key, start }));
+    else await new Promise<void>((start, fail) => this.#waiting.push({ key, start, fail }));
     try {
       return await work();
+    } catch (error) {
+      if (this.#endsWait(error)) for (const { fail } of this.#waiting.splice(0)) fail(error);
+      throw error;
     } finally {
       this.#release(key);
     }

@@ -93,6 +93,7 @@ export const limits = {
   stagingBytesMin: 64 * mebibytes,
   stagingWaitSeconds: 30,
   stagingRetryAfterSeconds: 5,
+  uploadDatabaseWaitSeconds: 15,
   latestJsonBytes: 4 * mebibytes,
   /** A shorter download costs less than a second request. */
   redirectedDownloadBytes: 1 * mebibytes,

@@ -6,6 +6,7 @@ import { requireDataType } from '../../domain/outputs/managed-ingest.ts';
 import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/connection/audit-scope.ts';
+import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { feedIngest } from '../../store/ingests/feed-ingest.ts';
 import { AlreadyIngested, findIngested, type IngestedPlace } from '../../store/ingests/ingested-files.ts';
@@ -67,7 +68,8 @@ const ingest = defineRoute({
     const { params, headers, request, services } = context;
     try {
       const given = givenSecret(headers['x-ingest-secret'], request.bearer);
-      const found = admitted(services, await findIngestByPath(services.database, params.urlPath), given);
+      const named = () => findIngestByPath(services.database, params.urlPath);
+      const found = admitted(services, await whenDatabaseReturns(named, context.signal), given);
       noteAuditActor(found.id);
       noteAudited(found.id);
       return await answerHandled(context, 'ingestFile', ingestCaller(found, given), () =>
@@ -94,7 +96,8 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
   const { dataSource } = found;
   requireDataType(found.ingestDataType, request.headers['content-type']);
   const announced = readUploadHeaders(request.headers);
-  const known = await findIngested(services, found, { ...announced, sha256: announced.sent.sha256 });
+  const upload = { ...announced, sha256: announced.sent.sha256 };
+  const known = await whenDatabaseReturns(() => findIngested(services, found, upload), signal);
   if (known !== undefined && !known.isLost) return presentKnown(known);
   const bytes = {
     kind: 'ingest',

@@ -3,6 +3,7 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { isJsonObject } from '../../domain/text.ts';
 import type { Queryable } from '../../store/connection/database.ts';
+import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import {
   type DataSourceRow,
   findDataSource,
@@ -12,18 +13,11 @@ import { findUploadTarget } from '../../store/outputs/outputs.ts';
 import { findStoredRepeat, forgetLostRepeat } from '../../store/outputs/stored-repeat.ts';
 import { publishUpload } from '../../store/uploads/publish-upload.ts';
 import { queueUpload } from '../../store/uploads/queued-uploads.ts';
-import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
-import { type CommittedUpload, commitUpload } from '../uploads/commit-upload.ts';
+import { type CommittedUpload, commitUpload, publications } from '../uploads/commit-upload.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
-
-/**
- * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
- * connection that others need.
- */
-export const publications = new KeyedLimiter(8, 2);
 
 export const uploadOutput = defineRoute({
   id: 'uploadNodeOutput',
@@ -76,16 +70,20 @@ export const uploadOutput = defineRoute({
   refusals: { params: 'nodeInstanceNotFound' },
   async handler({ params, body, request, services, signal, note }) {
     try {
-      const target = await findTarget(services.database, params.nodeInstanceId);
-      note({ sessionId: target.sessionId });
-      const announced = readUploadHeaders(request.headers);
+      const checks = async () => {
+        const target = await findTarget(services.database, params.nodeInstanceId);
+        note({ sessionId: target.sessionId });
+        const announced = readUploadHeaders(request.headers);
+        const repeat = await findStoredRepeat(services, {
+          ...announced,
+          nodeInstanceId: params.nodeInstanceId,
+          sha256: announced.sent.sha256,
+          sizeBytes: body.declaredBytes,
+        });
+        return { target, announced, repeat };
+      };
+      const { target, announced, repeat } = await whenDatabaseReturns(checks, signal);
       const { dataSource } = target;
-      const repeat = await findStoredRepeat(services, {
-        ...announced,
-        nodeInstanceId: params.nodeInstanceId,
-        sha256: announced.sent.sha256,
-        sizeBytes: body.declaredBytes,
-      });
       if (repeat !== undefined) return await answer(services.database, target, repeat);
       const { nodeInstanceId } = params;
       const bytes = {

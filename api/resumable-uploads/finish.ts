@@ -12,9 +12,9 @@ import {
 } from '../../store/uploads/finish-resumable-upload.ts';
 import { type ResumableUpload, WriterLost } from '../../store/uploads/resumable-uploads.ts';
 import type { Principal } from '../identity/auth-client.ts';
-import { findTarget, publications } from '../node-instances/upload.ts';
+import { findTarget } from '../node-instances/upload.ts';
 import type { Services } from '../services.ts';
-import { notifyQueue } from '../uploads/commit-upload.ts';
+import { notifyQueue, publications } from '../uploads/commit-upload.ts';
 import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
 

@@ -5,9 +5,10 @@ import {
   listExpiredOutputs,
   listExpiredSessions,
 } from '../../store/administration/retention.ts';
-import { findOrphans } from '../../store/objects/orphans.ts';
+import { findOrphans, type OrphanPage } from '../../store/objects/orphans.ts';
 import { countAbandonedObjects } from '../../store/objects/pending-objects.ts';
 import type { Services } from '../services.ts';
+import { storeProblem } from '../uploads/bytes-problem.ts';
 
 const perPage = 1_000;
 
@@ -21,7 +22,9 @@ export async function previewRetention(
   let after: string | null = null;
   for (let pages = 0; withOrphans && pages < limits.retentionPagesListed; pages++) {
     const options = { after, olderThanSeconds: limits.orphanAgeSeconds, remove: null };
-    const page = await findOrphans(database, objects, options);
+    const page: OrphanPage = await findOrphans(database, objects, options).catch((error) => {
+      throw storeProblem(error);
+    });
     orphans.count += page.orphans;
     orphans.bytes += page.bytes;
     after = page.next;

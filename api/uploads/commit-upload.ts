@@ -1,14 +1,24 @@
 /** From a request's bytes to an output, or to a place in the queue: for uploads and managed ingest alike. */
 import { Problem } from '../../domain/errors.ts';
+import { isDatabaseAway } from '../../domain/network/database-fault.ts';
+import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
+import { findCommitted } from '../../store/uploads/committed-upload.ts';
 import type { PublishResult } from '../../store/uploads/publish-upload.ts';
 import { mustNotifyQueue, type QueueResult } from '../../store/uploads/queued-uploads.ts';
 import { queueTarget } from '../../workflows/targets.ts';
+import { KeyedLimiter } from '../keyed-limiter.ts';
 import type { Services } from '../services.ts';
 import { type ReceivedObject, type ReceiveOptions, receiveObject } from './receive.ts';
 
 type Result = PublishResult | QueueResult;
 export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
+
+/**
+ * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
+ * connection that others need; without a database none of them waits for its turn to find that out.
+ */
+export const publications = new KeyedLimiter(8, 2, isDatabaseAway);
 
 /**
  * Receives an upload, runs the transaction that refers to its object, and sends notifications of the changes.
@@ -19,7 +29,17 @@ export async function commitUpload(
   options: ReceiveOptions,
   work: (received: ReceivedObject) => Promise<Result>,
 ): Promise<CommittedUpload> {
-  const result = await receiveObject(services, options, work, usesObject);
+  const commit = (received: ReceivedObject) => {
+    let tries = 0;
+    const once = async () => {
+      tries += 1;
+      // The commit of the try before may have come through without its answer.
+      const made = tries > 1 ? await findCommitted(services.database, received) : undefined;
+      return made ?? (await work(received));
+    };
+    return whenDatabaseReturns(once, options.signal);
+  };
+  const result = await receiveObject(services, options, commit, usesObject);
   if (!('output' in result || 'projectId' in result))
     throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
   if (result.outcome === 'queued' && !isMadeAlready()) await notifyQueue(services, result);

@@ -5,12 +5,14 @@ export interface RetryPolicy {
   readonly maxTries: number;
   /** Doubles after each try; each pause is shortened by chance by up to a half. */
   readonly firstPauseMs: number;
+  /** No pause is longer. */
+  readonly maxPauseMs?: number;
   readonly mayPass: (error: unknown) => boolean;
 }
 
 /** @param signal after it aborted nothing is tried again, and a pause ends with its reason */
 export async function withRetries<T>(
-  { maxTries, firstPauseMs, mayPass }: RetryPolicy,
+  { maxTries, firstPauseMs, maxPauseMs = Number.POSITIVE_INFINITY, mayPass }: RetryPolicy,
   work: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
@@ -19,7 +21,7 @@ export async function withRetries<T>(
       return await work();
     } catch (error) {
       if (signal?.aborted || tries === maxTries || !mayPass(error)) throw error;
-      const pauseMs = firstPauseMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2);
+      const pauseMs = Math.min(firstPauseMs * 2 ** (tries - 1), maxPauseMs) * (0.5 + Math.random() / 2);
       await sleep(pauseMs, undefined, signal && { signal });
     }
   }

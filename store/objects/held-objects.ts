@@ -1,12 +1,15 @@
 /** The objects that a process is making: each is held from before its first byte until something refers to it. */
 import { unaudited } from '../connection/audit-scope.ts';
 import type { Queryable } from '../connection/database.ts';
+import { whenDatabaseReturns } from '../connection/database-returns.ts';
 import type { DataSourceRow } from './data-sources.ts';
 import type { ObjectStores } from './object-stores.ts';
 
 const heartbeatEveryMs = 10_000;
 /** A caller waits for its answer meanwhile. */
 const discardMs = 5_000;
+/** The answer to the first insert may have got lost. */
+const againIsTheSame = 'on conflict (object_key) do update set heartbeat_at = clock_timestamp()';
 
 /** The node instance for which an object was meant is gone. */
 export class PendingNodeGone extends Error {
@@ -103,21 +106,25 @@ export class PendingObjects {
   }
 
   async #begin({ objectKey, dataSource, nodeInstanceId, hasRow = false }: NewObject): Promise<void> {
-    if (!hasRow) await unaudited(() => this.#writeRow(objectKey, dataSource.id, nodeInstanceId));
+    if (!hasRow)
+      await unaudited(() =>
+        whenDatabaseReturns(() => this.#writeRow(objectKey, dataSource.id, nodeInstanceId)),
+      );
     this.#active.add(objectKey);
     this.#timer ??= setInterval(() => unaudited(() => void this.#heartbeat()), heartbeatEveryMs).unref();
   }
 
   async #writeRow(objectKey: string, dataSourceId: number, nodeInstanceId?: number): Promise<void> {
     if (nodeInstanceId === undefined) {
-      await this.#database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
-        objectKey,
-        dataSourceId,
-      ]);
+      await this.#database.query(
+        `insert into pending_object (object_key, data_source_id) values ($1, $2) ${againIsTheSame}`,
+        [objectKey, dataSourceId],
+      );
     } else {
       const rows = await this.#database.query(
         `insert into pending_object (object_key, data_source_id, node_instance_id)
-         select $1, $2::bigint, id from node_instance where id = $3::bigint for key share returning 1`,
+         select $1, $2::bigint, id from node_instance where id = $3::bigint for key share
+         ${againIsTheSame} returning 1`,
         [objectKey, dataSourceId, nodeInstanceId],
       );
       if (rows.length === 0) throw new PendingNodeGone(nodeInstanceId);

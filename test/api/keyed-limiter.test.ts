@@ -33,3 +33,16 @@ test('work that fails releases its place', async () => {
   await expect(failing).rejects.toThrow('no');
   expect(await after).toBe('done');
 });
+
+test('what waits fails with an error that it would meet too, and with no other', async () => {
+  const limiter = new KeyedLimiter(1, 1, (error) => (error as Error).message === 'away');
+  const fail = (message: string) => async () => {
+    throw new Error(message);
+  };
+  const all = ['no', 'away', 'not begun'].map((message) => limiter.run(fail(message)));
+  const reasons = (await Promise.allSettled(all)).map(
+    (one) => one.status === 'rejected' && one.reason.message,
+  );
+  expect(reasons).toEqual(['no', 'away', 'away']);
+  expect(await limiter.run(async () => 'done')).toBe('done');
+});

@@ -83,6 +83,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   stagingBytesMin: 'smallest `STAGING_MAX_BYTES`',
   stagingWaitSeconds: 'an upload waits for room in memory or file; then 503',
   stagingRetryAfterSeconds: '`Retry-After` of that 503',
+  uploadDatabaseWaitSeconds:
+    'an upload waits for a database that is away, before its bytes and when they are stored; then 500',
   latestJsonBytes: 'largest newest output that is served as JSON',
   redirectedDownloadBytes: 'smallest download that `redirect=true` sends to the store',
   downloadAddressSeconds: 'an address of a download, here or at the store, can be opened for',

@@ -1,12 +1,13 @@
 /** Retention of bytes and of outputs in sessions that stay. */
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listExpiredOutputs } from '../../../store/administration/retention.ts';
 import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newId } from '../../../store/connection/ids.ts';
 import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
 import { newObjectKey, newOutputKey, objectKinds } from '../../../store/objects/object-store.ts';
 import { findOrphans, type OrphanPage } from '../../../store/objects/orphans.ts';
+import { ask, startTestApi, tokenOf } from '../../support/api.ts';
 import { openDatabase } from '../../support/databases.ts';
 import { outsideTemplate } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
@@ -125,6 +126,17 @@ describe('outputs of kept sessions', () => {
     });
     expect(read.node_output).toBeLessThan(100);
   });
+});
+
+test('while the store is away the preview with its orphans is 503, and that without them is served', async () => {
+  const { username, password } = platform.administrator;
+  const alone = await startTestApi({ ...platform.environment, S3_ENDPOINT: 'http://127.0.0.1:9' });
+  onTestFinished(() => alone.stop());
+  const token = await tokenOf(alone.url, username, password);
+  const preview = (query: string) => ask(alone.url, 'GET', `${retention}${query}`, { token });
+  expect((await preview('')).status).toBe(200);
+  const { status, headers } = await preview('?orphans=true');
+  expect([status, headers.get('retry-after')]).toEqual([503, '1']);
 });
 
 test('objects of every kind without a row are deleted, unless they are young, in transfer, or foreign', async () => {
