@@ -9,7 +9,10 @@
 const fetched = new Map<string, Promise<void>>();
 
 /** @param files addresses of the part's script, of those that it imports, and of their styles */
-export async function loadPart<Part>(importPart: () => Promise<Part>, files: readonly string[] = []): Promise<Part> {
+export async function loadPart<Part>(
+  importPart: () => Promise<Part>,
+  files: readonly string[] = [],
+): Promise<Part> {
   await Promise.all(files.map((file) => once(`/${file}`)));
   return importPart();
 }
@@ -32,18 +35,25 @@ async function readScript(address: string): Promise<void> {
   const answer = await fetch(address, { credentials: 'same-origin' });
   if (!answer.ok) throw new Error(`${address} was answered by ${answer.status}.`);
   await answer.arrayBuffer();
+  // Several at once: an import finds what a script imports only once it has read that script.
+  addLink('modulepreload', address);
 }
 
 function addStyles(address: string): Promise<void> {
-  const link = document.createElement('link');
-  link.rel = 'stylesheet';
-  link.href = address;
   return new Promise((resolve, reject) => {
+    const link = addLink('stylesheet', address);
     link.onload = () => resolve();
     link.onerror = () => {
       link.remove();
       reject(new Error(`${address} could not be fetched.`));
     };
-    document.head.append(link);
   });
+}
+
+function addLink(rel: 'modulepreload' | 'stylesheet', address: string): HTMLLinkElement {
+  const link = document.createElement('link');
+  link.rel = rel;
+  link.href = address;
+  document.head.append(link);
+  return link;
 }
