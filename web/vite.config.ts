@@ -1,4 +1,5 @@
-import { defineConfig } from 'vite';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
 
 /**
  * Builds the console to `web/dist`. The API serves that folder: files under `assets/` carry a hash of their
@@ -9,7 +10,20 @@ import { defineConfig } from 'vite';
  */
 const apiOrigin = process.env.API_ORIGIN ?? 'http://127.0.0.1:8080';
 
+/** Vite's helper around each `import()`, replaced by ours. */
+const loadsParts: Plugin = {
+  name: 'load-part',
+  enforce: 'pre',
+  apply: 'build',
+  load(id) {
+    if (id !== '\0vite/preload-helper.js') return null;
+    const module = fileURLToPath(new URL('src/load-part.ts', import.meta.url));
+    return `export { loadPart as __vitePreload } from ${JSON.stringify(module)}`;
+  },
+};
+
 export default defineConfig({
+  plugins: [loadsParts],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',
@@ -18,6 +32,8 @@ export default defineConfig({
     // The content security policy is default-src 'self': nothing may become a data: address.
     assetsInlineLimit: 0,
     reportCompressedSize: true,
+    // The browsers of the target preload modules themselves.
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       // Every page uses some of these small parts. A file for each cost a request, and its own start of the compression.
       output: { codeSplitting: { groups: [{ name: 'ui', test: /\/src\/ui\// }] } },

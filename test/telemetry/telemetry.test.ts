@@ -242,6 +242,16 @@ describe('the metrics', () => {
     for (const token of [undefined, 'garbage', `${metricsToken}.`]) expect(await status(token)).toBe(401);
   });
 
+  test('come as gzip to callers that accept it, and to no others', async () => {
+    const encoding = async (accepted: string) => {
+      const headers = { authorization: `Bearer ${metricsToken}`, 'accept-encoding': accepted };
+      const answer = await fetch(`${api.url}/metrics`, { headers });
+      expect(await answer.text()).toContain('sdp_part_up');
+      return answer.headers.get('content-encoding');
+    };
+    expect([await encoding('gzip'), await encoding('identity')]).toEqual(['gzip', null]);
+  });
+
   test('name no session, task, person or path, for any requests', async () => {
     const { sessionId } = graph;
     await ask(api.url, 'GET', `/api/v2/sessions/${sessionId}`, { token: adminToken });

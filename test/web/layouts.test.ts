@@ -167,7 +167,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
   test('has texts that are changed where they stand, by keys too, and are in its address', async () => {
     await button('Add panel').first().click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Kind').selectOption({ label: 'Text' });
+    await dialog.getByLabel(/^Type/).selectOption({ label: 'Text' });
     await dialog.locator('textarea').fill('New front wing.\n<b>Look</b> at turn 3.');
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
     await dialog.getByRole('button', { name: 'Add panel' }).click();

@@ -164,7 +164,7 @@ describeInBrowser('pictures and video of a drive', () => {
     await page.goto(`${api.url}/dashboards/${drive.dashboardId}?layout=none`);
     await page.getByRole('button', { name: 'Add panel' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Kind').selectOption({ label: 'Picture or video' });
+    await dialog.getByLabel(/^Type/).selectOption({ label: 'Picture or video' });
     await dialog.getByRole('textbox', { name: /^Outputs/ }).fill('rear');
     await dialog.getByRole('button', { name: 'Add panel' }).click();
     await page.getByText('This session has no pictures or video with “rear” in their name.').waitFor();

@@ -158,6 +158,10 @@ describeInBrowser('runs in the console', () => {
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByRole('region', { name: 'Actions on the run' }).getByText('Retried at attempt').waitFor();
     await page.getByRole('list', { name: 'Attempts' }).getByText('Attempt 2').waitFor();
+    await logs().getByLabel('Attempt').selectOption('all');
+    await lines()
+      .getByText(/^Retried by Developer No \d+\.$/)
+      .waitFor();
   });
 
   test('a log of 16 MB is read to its end with few lines in the document, and the page answers meanwhile', async () => {

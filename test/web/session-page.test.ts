@@ -98,7 +98,7 @@ describeInBrowser('the session page', () => {
     await page.getByRole('tab', { name: 'Files' }).click();
     const row = page.getByRole('row', { name: /stint-2.csv/ });
     await row.getByText(/^by Developer/).waitFor();
-    await page.getByRole('searchbox', { name: 'Find a file' }).fill('stint');
+    await page.getByRole('searchbox', { name: 'Search files' }).fill('stint');
     await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
     await looks('files');
     await row.getByRole('button', { name: 'stint-2.csv', exact: true }).click();
@@ -158,7 +158,7 @@ describeInBrowser('the session page', () => {
     await page.locator('.node-list [data-node]').last().click();
     const chosen = page.getByRole('heading', { name: 'n40', exact: true });
     await expect.poll(async () => (await chosen.boundingBox())!.y).toBeGreaterThan(0);
-    await page.getByRole('searchbox', { name: 'Find a node' }).fill('n17');
+    await page.getByRole('searchbox', { name: 'Search nodes' }).fill('n17');
     await page.getByText(`1 of ${manyNodes} nodes`).waitFor();
     await page.locator('.node-list [data-node]').first().click();
     await page.getByRole('region', { name: 'Node n17' }).waitFor();
@@ -231,11 +231,11 @@ describeInBrowser('the session page', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('tab', { name: 'Files' }).click();
-    await page.getByRole('searchbox', { name: 'Find a file' }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search files' }).waitFor();
     await page.getByRole('tab', { name: 'Files' }).focus();
     await page.keyboard.press('/');
     await page.keyboard.type('stint');
-    await expect.poll(() => page.getByRole('searchbox', { name: 'Find a file' }).inputValue()).toBe('stint');
+    await expect.poll(() => page.getByRole('searchbox', { name: 'Search files' }).inputValue()).toBe('stint');
   });
 
   test('colours and time zone are chosen in the account and kept in the browser', async () => {

@@ -193,13 +193,6 @@ export function listAccounts(search: string, page: number, signal?: Signal): Pro
   });
 }
 
-/** Accounts by their ids; an account that is deleted is left out. */
-export async function readAccounts(ids: readonly string[], signal?: Signal): Promise<readonly User[]> {
-  const body = { ids };
-  const { users } = await platform.call('POST /api/authorization/users/lookup', { body, signal });
-  return users;
-}
-
 export function createAccount(body: UserRequest): Promise<User> {
   return platform.call('POST /api/authorization/users', { body });
 }

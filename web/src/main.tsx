@@ -1,7 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { restoreSignIn } from './auth.ts';
-import { retryMs } from './hooks.ts';
 import { applyPreferences } from './preferences.ts';
 import { followLinksInside } from './router.ts';
 import { keepScrollPlaces } from './scroll-place.ts';
@@ -31,16 +30,6 @@ if (root !== null) {
   applyPreferences();
   followLinksInside();
   keepScrollPlaces();
-  fetchFailedStyles();
   void restoreSignIn();
   render(<App />, root);
-}
-
-/** Vite's loader asks for a style sheet once only, so one that could not be fetched is asked for again here. */
-function fetchFailedStyles(): void {
-  const again = ({ target: link }: Event) => {
-    if (!(link instanceof HTMLLinkElement) || link.rel !== 'stylesheet') return;
-    window.setTimeout(() => link.replaceWith(link.cloneNode()), retryMs);
-  };
-  document.addEventListener('error', again, { capture: true });
 }

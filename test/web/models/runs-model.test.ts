@@ -15,7 +15,7 @@ import {
   type ShownRun,
   templateMeant,
 } from '../../../web/src/runs/list-model.ts';
-import { chunkLines, LogLines, piecesOf } from '../../../web/src/runs/log-lines.ts';
+import { chunkLines, LogLines, piecesOf, readable } from '../../../web/src/runs/log-lines.ts';
 import {
   elapsedOf,
   isHopelessRetry,
@@ -239,4 +239,29 @@ test('nodes whose last run is not among the newest of the session still have the
   const nodes = [node(1, 'Succeeded', []), node(2, 'Succeeded'), node(3, 'Failed'), node(4, 'NeverBegan')];
   const newest = [run({ nodeInstanceId: 2 })];
   expect(nodesBefore(nodes, newest)).toEqual([nodes[2]]);
+});
+
+test('a line of the platform names people and runners, and repeats nothing; one of a runner stays as it was written', () => {
+  const written = (part: Partial<RunLogEntry>): RunLogEntry => ({
+    position: 1,
+    at: at(0),
+    attempt: 1,
+    level: 'info',
+    source: 'platform',
+    message: '',
+    fields: null,
+    ...part,
+  });
+  const names = new Map([['0b1f', 'Maria Verdi']]);
+  const retried = written({ message: 'Retried by user 0b1f.', fields: { userId: '0b1f' } });
+  expect(readable(retried, names)).toEqual({ message: 'Retried by Maria Verdi.', fields: '' });
+  expect(readable(retried, new Map()).message).toBe('Retried by user 0b1f.');
+  const instanceId = 'top-speed:pit-wall-3:16608:4c58b1cf';
+  const released = written({ message: `Released by ${instanceId}.`, fields: { instanceId } });
+  expect(readable(released, names)).toEqual({ message: 'Released by top speed on pit-wall-3.', fields: '' });
+  const own = { source: 'runner', message: instanceId, fields: { instanceId } } as const;
+  expect(readable(written(own), names)).toEqual({
+    message: instanceId,
+    fields: JSON.stringify({ instanceId }),
+  });
 });

@@ -43,12 +43,12 @@ describeInBrowser('a session of many files', () => {
     await expect.poll(() => rows.count()).toBe(100);
     await page.getByRole('button', { name: 'Show 1,000 more files' }).click();
     await expect.poll(() => rows.count()).toBe(1_100);
-    await page.getByRole('searchbox', { name: 'Find a file' }).fill('FIRST lap');
+    await page.getByRole('searchbox', { name: 'Search files' }).fill('FIRST lap');
     await page.getByRole('row', { name: /First lap.csv/ }).waitFor();
     await expect.poll(() => rows.count()).toBe(1);
-    await page.getByRole('searchbox', { name: 'Find a file' }).fill('no such file');
+    await page.getByRole('searchbox', { name: 'Search files' }).fill('no such file');
     await page.getByText('No file has this name').waitFor();
-    await page.getByRole('searchbox', { name: 'Find a file' }).fill('');
+    await page.getByRole('searchbox', { name: 'Search files' }).fill('');
     await page.getByRole('button', { name: 'Show all 1,901 files' }).click();
     await expect.poll(() => rows.count()).toBe(1_901);
   });

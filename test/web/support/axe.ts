@@ -44,9 +44,40 @@ export async function accessibilityFaults(page: Page, rules: 'every' | 'contrast
     iframes: false,
     preload: false,
   }).then(({ violations }) => violations)`)) as Violation[];
-  return violations.flatMap(({ id, help, nodes }) =>
+  const found = violations.flatMap(({ id, help, nodes }) =>
     nodes
       .slice(0, 3)
       .map((node) => `${id}: ${help}\n  ${node.html.slice(0, 160)}\n  ${node.failureSummary ?? ''}`),
   );
+  return rules === 'every' ? [...found, ...(await unnamedControls(page))] : found;
+}
+
+const namedRoles = new Set([
+  'button',
+  'link',
+  'checkbox',
+  'combobox',
+  'searchbox',
+  'tab',
+  'textbox',
+  'menuitem',
+]);
+
+/** Controls without a name in Chromium's own tree, which is what people hear. axe reads names where that has none. */
+async function unnamedControls(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    const unnamed = nodes.filter(
+      ({ ignored, role, name }) => !ignored && namedRoles.has(String(role?.value)) && !name?.value,
+    );
+    return await Promise.all(
+      unnamed.map(async ({ role, backendDOMNodeId: backendNodeId }) => {
+        const { outerHTML } = await session.send('DOM.getOuterHTML', { backendNodeId: backendNodeId! });
+        return `A ${role?.value} has no name: ${outerHTML.slice(0, 300)}`;
+      }),
+    );
+  } finally {
+    await session.detach();
+  }
 }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 export async function addPanel(page: Page, kind: string, channels: readonly string[]): Promise<void> {
   await page.getByRole('button', { name: 'Add panel', exact: true }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Kind').selectOption({ label: kind });
+  await dialog.getByLabel(/^Type/).selectOption({ label: kind });
   // A track chooses its channels itself; a chosen channel has its place before its name.
   for (const name of channels)
     await dialog
@@ -26,7 +26,7 @@ export async function addPanelsOfDrive(page: Page): Promise<void> {
 export async function addText(page: Page, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Add panel', exact: true }).first().click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Kind').selectOption({ label: 'Text' });
+  await dialog.getByLabel(/^Type/).selectOption({ label: 'Text' });
   await dialog.locator('textarea').fill(text);
   await dialog.getByRole('button', { name: 'Add panel' }).click();
   await page.getByRole('note').waitFor();

@@ -6,11 +6,14 @@ import type { Page } from 'playwright-core';
 /** Of a page, gzipped; what a person opens on it comes later. */
 export const maxScriptBytes = { session: 60 * 1024, dashboard: 120 * 1024 } as const;
 
-/** Of every script that the page has loaded, gzipped. */
+/** Of every script that the page has loaded, gzipped. Each is fetched, and then imported from the cache. */
 export async function scriptBytes(page: Page): Promise<number> {
   const names = (await page.evaluate(
     `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter((name) => name.endsWith('.js'))`,
   )) as string[];
   const dist = new URL('../../../web/dist/', import.meta.url);
-  return names.reduce((sum, name) => sum + gzipSync(readFileSync(new URL(`.${name}`, dist))).length, 0);
+  return [...new Set(names)].reduce(
+    (sum, name) => sum + gzipSync(readFileSync(new URL(`.${name}`, dist))).length,
+    0,
+  );
 }

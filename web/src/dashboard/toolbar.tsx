@@ -155,7 +155,7 @@ function CopyLink() {
       }}
     >
       <Icon name={copied ? 'check' : 'link'} />
-      <span role="status">{copied ? 'Copied' : 'Copy link'}</span>
+      <span aria-live="polite">{copied ? 'Copied' : 'Copy link'}</span>
     </button>
   );
 }

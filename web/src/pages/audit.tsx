@@ -1,7 +1,8 @@
-import { type AuditPage as AuditAnswer, listAudit, listSignInAudit, readAccounts } from '../admin-api.ts';
+import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
-import { idOf, idTitle, personTitle } from '../names.ts';
+import { idOf, idTitle } from '../names.ts';
+import { useNamesOfPeople } from '../people.ts';
 import { startOfDay } from '../query/days.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
@@ -139,10 +140,14 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
 
 function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
   const ownId = useAuth().signIn?.user.userId;
-  const names = useNames(props.entries);
+  const names = useNamesOfPeople(peopleOf(props.entries));
   const sessions = useSessionNames(props.entries.flatMap((entry) => sessionOf(entry) ?? []));
   return (
-    <Table caption="Audit entries" columns={['When', 'Action', 'Who', 'Object', 'Network']} busy={props.busy}>
+    <Table
+      caption="Audit entries"
+      columns={['When', 'Action', 'Actor', 'Object', 'Network']}
+      busy={props.busy}
+    >
       {props.entries.map((entry) => (
         <tr key={entry.id}>
           <td class="nowrap" title={entry.at}>
@@ -151,7 +156,7 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
           <td data-label="Action" title={entry.action}>
             {idTitle(entry.action)}
           </td>
-          <td data-label="Who" class="wrap-anywhere">
+          <td data-label="Actor" class="wrap-anywhere">
             {entry.actor.id === ownId ? 'You' : (names.get(entry.actor.id) ?? idTitle(entry.actor.kind))}
             {entry.actor.role !== null && <span class="faint">, {entry.actor.role}</span>}{' '}
             {entry.actor.id !== null && entry.actor.id !== ownId && <Id id={entry.actor.id} />}
@@ -170,21 +175,12 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
   );
 }
 
-/** The names of the people in entries. Without an answer, and for an account that is deleted, the ids stand alone. */
-function useNames(entries: readonly Entry[]): ReadonlyMap<string | null, string> {
-  const ids = new Set<string>();
-  for (const { actor, object } of entries) {
-    if (actor.kind === 'user' && actor.id !== null) ids.add(actor.id);
-    if (object.type === 'user' && object.id !== null) ids.add(object.id);
-  }
-  const wanted = [...ids].sort();
-  const users = useResource(
-    `people ${wanted.join(' ')}`,
-    async (signal) => (wanted.length === 0 ? [] : readAccounts(wanted, signal)),
-    { keepWhileLoading: true },
-  );
-  return new Map((users.data ?? []).map((user) => [user.userId, personTitle(user)]));
-}
+/** The people in entries. */
+const peopleOf = (entries: readonly Entry[]) =>
+  entries.flatMap(({ actor, object }) => [
+    ...(actor.kind === 'user' && actor.id !== null ? [actor.id] : []),
+    ...(object.type === 'user' && object.id !== null ? [object.id] : []),
+  ]);
 
 /** The session that was written, or to which what was written belongs. */
 const sessionOf = ({ object, sessionId }: Entry) => (object.type === 'session' ? object.id : sessionId);

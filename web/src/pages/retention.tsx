@@ -139,7 +139,7 @@ function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
           caption="Runs of retention"
           columns={[
             'Requested',
-            'By',
+            'Requested by',
             'State',
             figureColumn('Sessions'),
             figureColumn('Outputs'),
@@ -149,7 +149,7 @@ function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
           {runs.map((run) => (
             <tr key={run.id}>
               <td class="nowrap">{formatDateTime(run.requestedAt)}</td>
-              <td data-label="By">{run.requestedBy === null ? 'schedule' : 'an Administrator'}</td>
+              <td data-label="Requested by">{run.requestedBy === null ? 'schedule' : 'an Administrator'}</td>
               <td data-label="State" class="wrap-anywhere">
                 {run.error ?? (run.endedAt !== null ? 'done' : run.startedAt !== null ? 'running' : 'waits')}
               </td>

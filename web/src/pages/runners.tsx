@@ -87,7 +87,12 @@ function RunnerTable(props: { runners: readonly RunnerInstance[]; busy: boolean;
   return (
     <>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      <Table caption="Runners" columns={['Runner', 'Types', 'Works on', 'Seen']} actions busy={props.busy}>
+      <Table
+        caption="Runners"
+        columns={['Runner', 'Runner types', 'Works on', 'Last seen']}
+        actions
+        busy={props.busy}
+      >
         {props.runners.map((runner) => (
           <RunnerRow
             key={runner.id}
@@ -127,13 +132,13 @@ function RunnerRow(props: {
             .join(' · ')}
         </div>
       </td>
-      <td data-label="Types" class="wrap-anywhere">
+      <td data-label="Runner types" class="wrap-anywhere">
         {runner.runnerTypes.join(', ')}
       </td>
       <td data-label="Works on">
         <WorksOn task={runner.task} />
       </td>
-      <td data-label="Seen" class="nowrap">
+      <td data-label="Last seen" class="nowrap">
         <Ago at={runner.lastSeenAt} />
       </td>
       <td class="table-actions">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedOutput, SessionListRow } from '../api.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes, formatCount } from '../format.ts';
 import { type Action, useAction, useEvery, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { listProjectReportFiles, openReportFile, type ReportFile } from '../reports/schedule-api.ts';
@@ -59,12 +59,20 @@ function Reports({ projectId }: { projectId: number }) {
     );
   }
   return (
-    <Table caption="Reports of the project" columns={['Report', 'Of', figureColumn('Size'), 'When']} actions>
+    <Table
+      caption="Reports of the project"
+      columns={['Report', figureColumn('Rows'), figureColumn('Size'), 'Created']}
+      actions
+    >
       {ready.map((file) => (
         <FileRow
           key={file.id}
           name={reportName(file)}
-          of={`${file.rows ?? 0} rows`}
+          about={
+            <td data-label="Rows" class="nowrap figure">
+              {formatCount(file.rows ?? 0)}
+            </td>
+          }
           bytes={file.sizeBytes}
           at={file.endedAt ?? file.dueAt}
           save={async () => saveAnswer(await openReportFile(file.id), attachmentName)}
@@ -103,14 +111,18 @@ function Outputs({ sessions }: { sessions: readonly SessionListRow[] }) {
   return (
     <Table
       caption="Newest files of the sessions"
-      columns={['File', 'Of', figureColumn('Size'), 'When']}
+      columns={['File', 'Session', figureColumn('Size'), 'Created']}
       actions
     >
       {found.data.map(({ session, output }) => (
         <FileRow
           key={output.id}
           name={outputTitle(output)}
-          of={<a href={`/sessions/${session.id}`}>{session.name}</a>}
+          about={
+            <td data-label="Session" class="wrap-anywhere">
+              <a href={`/sessions/${session.id}`}>{session.name}</a>
+            </td>
+          }
           bytes={output.sizeBytes}
           at={output.createdAt}
           save={(action) => saveOutput(output, action)}
@@ -127,7 +139,8 @@ async function outputsOf(session: SessionListRow, signal: AbortSignal): Promise<
 
 function FileRow(props: {
   name: string;
-  of: ComponentChildren;
+  /** A cell of its own. */
+  about: ComponentChildren;
   bytes: number | null;
   at: string;
   save: (action: Action) => Promise<void>;
@@ -140,13 +153,11 @@ function FileRow(props: {
         {name}
         {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
       </td>
-      <td data-label="Of" class="wrap-anywhere">
-        {props.of}
-      </td>
+      {props.about}
       <td data-label="Size" class="nowrap figure">
         {props.bytes === null ? '' : formatBytes(props.bytes)}
       </td>
-      <td data-label="When" class="nowrap">
+      <td data-label="Created" class="nowrap">
         <Ago at={props.at} />
       </td>
       <td class="table-actions">

@@ -1,5 +1,6 @@
 /** The lines of a log, and which of them are drawn. Pure: tested without a browser. */
 import type { RunLogEntry } from '../../../client/types.ts';
+import { withTitles } from '../names.ts';
 
 /** Lines are drawn and measured together, so many at a time. */
 export const chunkLines = 100;
@@ -9,6 +10,8 @@ export class LogLines {
   readonly entries: RunLogEntry[] = [];
   /** Index of the first line of level error; null: none so far. */
   firstError: number | null = null;
+  /** The people of whom the platform writes, by their ids. */
+  readonly people = new Set<string>();
   /** The run has ended, and all its lines are here. */
   isComplete = false;
   readonly #measured = new Map<number, { lines: number; px: number }>();
@@ -20,6 +23,8 @@ export class LogLines {
 
   add(entry: RunLogEntry): void {
     if (entry.level === 'error') this.firstError ??= this.entries.length;
+    const person = personOf(entry);
+    if (person !== null) this.people.add(person);
     this.entries.push(entry);
   }
 
@@ -80,6 +85,30 @@ export class LogLines {
     for (let chunk = last + 1; chunk < chunks; chunk += 1) belowPx += this.height(chunk);
     return { first, last, abovePx, belowPx };
   }
+}
+
+/** The person of whom the platform writes in a line, by their id; null: none. */
+const personOf = ({ source, fields }: RunLogEntry): string | null =>
+  source === 'platform' && typeof fields?.userId === 'string' ? fields.userId : null;
+
+/**
+ * A line as people read it. The platform's own name people and runners by their ids, and repeat in their fields what they
+ * say: such a line has the names that are known, and no fields.
+ */
+export function readable(
+  entry: RunLogEntry,
+  names: ReadonlyMap<string | null, string>,
+): { message: string; fields: string } {
+  const { message, fields } = entry;
+  if (entry.source !== 'platform') {
+    const written = fields === null ? '' : JSON.stringify(fields);
+    return { message, fields: written === '{}' ? '' : written };
+  }
+  const person = personOf(entry);
+  const name = names.get(person);
+  const named = name === undefined ? message : message.replace(`user ${person}`, name);
+  const instanceId = typeof fields?.instanceId === 'string' ? fields.instanceId : null;
+  return { message: withTitles(named, [], instanceId), fields: '' };
 }
 
 /** A line as text, for the clipboard. */

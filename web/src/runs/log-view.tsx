@@ -1,8 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import { shownZone } from '../format.ts';
+import { useNamesOfPeople } from '../people.ts';
 import type { RunLogEntry } from '../runs-api.ts';
 import { Icon } from '../ui/icon.tsx';
-import { chunkLines, type LogLines, piecesOf } from './log-lines.ts';
+import { chunkLines, type LogLines, piecesOf, readable } from './log-lines.ts';
 import { type OpensAt, useLogPlace } from './use-log-place.ts';
 
 /**
@@ -21,6 +22,7 @@ export function LogView(props: {
 }) {
   const { lines, wrap } = props;
   const { frame, shown, follows, hasMore, onScroll, toEnd } = useLogPlace(lines, wrap, props.opensAt);
+  const names = useNamesOfPeople(lines.people);
   const chunks: number[] = [];
   for (let chunk = shown.first; chunk <= shown.last && chunk < lines.chunks; chunk += 1) chunks.push(chunk);
   return (
@@ -41,6 +43,7 @@ export function LogView(props: {
             chunk={chunk}
             search={props.search}
             withAttempt={props.manyAttempts}
+            names={names}
           />
         ))}
         <div style={{ height: `${shown.belowPx}px` }} />
@@ -56,8 +59,14 @@ export function LogView(props: {
 }
 
 /** Drawn again only when lines have been added to it. */
-function Chunk(props: { lines: LogLines; chunk: number; search: string; withAttempt: boolean }) {
-  const { lines, chunk, search, withAttempt } = props;
+function Chunk(props: {
+  lines: LogLines;
+  chunk: number;
+  search: string;
+  withAttempt: boolean;
+  names: ReadonlyMap<string | null, string>;
+}) {
+  const { lines, chunk, search, withAttempt, names } = props;
   const entries = lines.chunk(chunk);
   return useMemo(
     () => (
@@ -69,17 +78,24 @@ function Chunk(props: { lines: LogLines; chunk: number; search: string; withAtte
             index={chunk * chunkLines + index}
             search={search}
             withAttempt={withAttempt}
+            names={names}
           />
         ))}
       </div>
     ),
-    [lines, chunk, entries.length, search, withAttempt],
+    [lines, chunk, entries.length, search, withAttempt, names.size],
   );
 }
 
-function Line(props: { entry: RunLogEntry; index: number; search: string; withAttempt: boolean }) {
+function Line(props: {
+  entry: RunLogEntry;
+  index: number;
+  search: string;
+  withAttempt: boolean;
+  names: ReadonlyMap<string | null, string>;
+}) {
   const { entry, search } = props;
-  const fields = entry.fields === null ? '' : JSON.stringify(entry.fields);
+  const { message, fields } = readable(entry, props.names);
   return (
     <div class={`log-line log-${entry.level} log-from-${entry.source}`} data-line={props.index}>
       <time class="log-at" dateTime={entry.at} title={entry.at}>
@@ -87,9 +103,9 @@ function Line(props: { entry: RunLogEntry; index: number; search: string; withAt
       </time>
       {props.withAttempt && <span class="log-attempt">#{entry.attempt}</span>}
       <span class="log-level">{entry.source === 'platform' ? 'platform' : entry.level}</span>
-      <span class="log-message">
-        <Marked text={entry.message} search={search} />
-        {fields !== '' && fields !== '{}' && (
+      <span class="log-message" title={message === entry.message ? undefined : entry.message}>
+        <Marked text={message} search={search} />
+        {fields !== '' && (
           <span class="log-fields">
             {' '}
             <Marked text={fields} search={search} />

@@ -9,8 +9,8 @@ export function isOpenRun({ state }: Pick<NodeRun, 'state'>): boolean {
 }
 
 const outcomes: Record<string, string> = {
-  completed: 'completed',
-  'no-output': 'completed without output',
+  completed: 'done',
+  'no-output': 'done without output',
   suspended: 'suspended',
   failed: 'failed',
   lost: 'lost: its runner stopped answering',

@@ -10,7 +10,7 @@ const styles: Record<RunState, StateStyle> = {
   waiting: { tone: 'waiting', label: 'Waits for its next attempt', icon: 'clock' },
   failed: { tone: 'failed', label: 'Failed', icon: 'cross' },
   cancelled: { tone: 'paused', label: 'Cancelled', icon: 'cross' },
-  completed: { tone: 'done', label: 'Completed', icon: 'check' },
+  completed: { tone: 'done', label: 'Done', icon: 'check' },
   'no-output': { tone: 'done', label: 'Without output', icon: 'check' },
   suspended: { tone: 'paused', label: 'Suspended', icon: 'pause' },
 };

@@ -2,7 +2,7 @@ import { useNow } from '../hooks.ts';
 import { runnerTitle, templateTitle, titleOf, withoutCategory } from '../names.ts';
 import type { NodeRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
-import { figureColumn, Table } from '../ui/table.tsx';
+import { figureColumn, spareColumn, Table } from '../ui/table.tsx';
 import type { ShownRun } from './list-model.ts';
 import { elapsedOf, isOpenRun, progressWords } from './model.ts';
 import { RunBadge } from './run-badge.tsx';
@@ -22,7 +22,7 @@ export function RunTable(props: {
     props.onChosen(next);
   };
   return (
-    <div class="run-table">
+    <div class="session-rows run-table">
       <Table
         caption="Runs"
         columns={[
@@ -32,9 +32,9 @@ export function RunTable(props: {
           'State',
           'Node',
           'Session',
-          figureColumn('Attempt'),
-          'Runner',
-          figureColumn('Took'),
+          spareColumn('Attempt', 'figure'),
+          spareColumn('Runner'),
+          figureColumn('Duration'),
           'Created',
         ]}
       >
@@ -60,7 +60,7 @@ function ChooseAll(props: {
   const retryable = props.rows.filter(({ run }) => run.retryable).map(({ run }) => run.id);
   const hasAll = retryable.length > 0 && retryable.every((id) => props.chosen.has(id));
   return (
-    <th scope="col">
+    <th scope="col" class="row-choice">
       <input
         type="checkbox"
         aria-label="Choose all that can be retried"
@@ -84,7 +84,7 @@ function RunRow(props: {
   return (
     <tr class={isGone ? 'run-gone' : ''} title={isGone ? 'No longer in this list' : undefined}>
       {isChosen !== null && (
-        <td class="run-choice">
+        <td class="row-choice">
           {run.retryable && (
             <input
               type="checkbox"
@@ -106,31 +106,36 @@ const titleOfRunner = (runner: NodeRun['attempts'][number]['runner']) =>
 
 function RunCells({ run, now }: { run: NodeRun; now: number }) {
   const last = run.attempts.at(-1);
-  const details = run.state === 'held' ? progressWords(run, now) : run.statusDetails;
+  const details = run.state === 'held' ? (progressWords(run, now) ?? '') : withoutCategory(run.statusDetails);
+  const title = templateTitle(run.nodeName, run.nodeTemplate);
   return (
     <>
-      <td>
+      <td class="nowrap row-state">
         <RunBadge state={run.state} />
       </td>
-      <td>
-        <a class="row-link" href={`/runs/${run.id}`}>
-          {titleOf(run.nodeName)}
-        </a>{' '}
-        <span class="faint" title={run.nodeTemplate}>
-          {templateTitle(run.nodeName, run.nodeTemplate)}
-        </span>
-        {details !== null && details !== '' && <div class="faint clamp">{withoutCategory(details)}</div>}
+      <td class="row-name">
+        <div class="row-line">
+          <a class="row-link" href={`/runs/${run.id}`} title={run.nodeTemplate}>
+            {titleOf(run.nodeName)}
+          </a>
+          {title !== '' && <span class="faint">{title}</span>}
+          {details !== '' && (
+            <span class="faint" title={details}>
+              {details}
+            </span>
+          )}
+        </div>
       </td>
-      <td data-label="Session" class="wrap-anywhere">
+      <td data-label="Session" class="row-cut" title={run.sessionName}>
         {run.sessionName}
       </td>
-      <td data-label="Attempt" class="nowrap figure">
+      <td data-label="Attempt" class="nowrap figure row-spare">
         {run.attempt} of {run.maxAttempts}
       </td>
-      <td data-label="Runner" class="wrap-anywhere" title={titleOfRunner(last?.runner ?? null)}>
+      <td data-label="Runner" class="row-cut row-spare" title={titleOfRunner(last?.runner ?? null)}>
         {last?.runner == null ? '' : runnerTitle(last.runner.instanceId, last.runner.name)}
       </td>
-      <td data-label="Took" class="nowrap figure">
+      <td data-label="Duration" class="nowrap figure">
         {elapsedOf(run, now)}
       </td>
       <td data-label="Created" class="nowrap">

@@ -68,7 +68,7 @@ function Nodes(props: {
   return (
     <>
       <div class="pipeline-tools">
-        <SearchField label="Find a node" value={search} onValue={setSearch} />
+        <SearchField label="Search nodes" value={search} onValue={setSearch} />
         <ViewChoice view={view} />
       </div>
       {view === 'list' ? (

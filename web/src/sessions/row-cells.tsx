@@ -2,7 +2,7 @@ import type { ComponentChild } from 'preact';
 import type { SessionListRow } from '../api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { figureColumn } from '../ui/table.tsx';
+import { spareColumn } from '../ui/table.tsx';
 import type { ShownRow } from './list-model.ts';
 import { fullName, KnownBy, SessionStatus, StatePill } from './row-parts.tsx';
 
@@ -30,8 +30,8 @@ export function sessionColumns(
     </th>
   );
   const parts = [project && 'Project', pinned && 'Metadata'].filter((part) => part !== false);
-  const size = figureColumn('Size');
-  return ['State', name, ...parts, size, 'Owner', 'Last activity', created, dashboard];
+  const known = [spareColumn('Size', 'figure'), spareColumn('Owner'), spareColumn('Last activity')];
+  return ['State', name, ...parts, ...known, created, dashboard];
 }
 
 /** The cells of a session in a list: from its state to its dashboard. */

@@ -42,13 +42,13 @@ export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: 
           ))}
         </td>
       )}
-      <td data-label="Size" class="nowrap figure row-plain">
+      <td data-label="Size" class="nowrap figure row-plain row-spare">
         {session.outputBytes > 0 && formatBytes(session.outputBytes)}
       </td>
-      <td data-label="Owner" class="row-cut row-plain" title={session.owner.name ?? undefined}>
+      <td data-label="Owner" class="row-cut row-plain row-spare" title={session.owner.name ?? undefined}>
         {session.owner.name}
       </td>
-      <td data-label="Last activity" class="nowrap">
+      <td data-label="Last activity" class="nowrap row-spare">
         <Ago at={session.lastActivityAt} />
       </td>
     </>

@@ -104,7 +104,7 @@ function TimelineHead(props: { span: TimeSpan; zoomed: boolean; moves: Moves }) 
         ))}
         <button type="button" class="button button-small" disabled={!zoomed} onClick={moves.reset}>
           <Icon name="reset" />
-          Everything
+          Reset zoom
         </button>
       </div>
     </div>

@@ -45,3 +45,10 @@ export const figureColumn = (title: string) => (
     {title}
   </th>
 );
+
+/** A column that a narrow window does without, as do its cells of the class `row-spare`. */
+export const spareColumn = (title: string, kind: 'figure' | '' = '') => (
+  <th key={title} scope="col" class={`row-spare ${kind}`}>
+    {title}
+  </th>
+);

@@ -103,7 +103,7 @@ function PanelFields(props: {
   return (
     <>
       <SelectField
-        label="Kind"
+        label="Type"
         hint={hints[kind]}
         value={kind}
         options={Object.entries(kindNames).map(([value, label]) => ({ value: value as PanelKind, label }))}

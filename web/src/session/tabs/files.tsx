@@ -34,7 +34,7 @@ export function Files({ session, followed }: TabProps) {
   const uploaders = useUploaders(session.id, found.data?.totalCount ?? 0);
   return (
     <div class="page">
-      <SearchField label="Find a file" value={search} onValue={setSearch} />
+      <SearchField label="Search files" value={search} onValue={setSearch} />
       <Loaded of={found} failure="The files could not be read." rows={4} label="Loading the files">
         {({ outputs }) =>
           outputs.length === 0 ? (
@@ -45,7 +45,7 @@ export function Files({ session, followed }: TabProps) {
             <div class="dense-list">
               <Table
                 caption="Files"
-                columns={['File', 'Type', figureColumn('Size'), 'From', 'When']}
+                columns={['File', 'Type', figureColumn('Size'), 'From', 'Created']}
                 actions
                 busy={found.loading}
               >
@@ -103,7 +103,7 @@ function FileRow(props: {
         {node !== null && <a href={tabAddress(props.sessionId, 'pipeline', node.id)}>{titleOf(node.name)}</a>}
         {props.uploader !== null && <span class="faint uploader">by {props.uploader}</span>}
       </td>
-      <td data-label="When" class="nowrap">
+      <td data-label="Created" class="nowrap">
         <Ago at={output.createdAt} />
       </td>
       <td class="table-actions">
