@@ -209,7 +209,7 @@ const saveStatement = `
          dirty_since = case when desired_version = observed_version then clock_timestamp() else dirty_since end
    where id = $1`;
 
-/** Writes the session's counters and marks it wanted; after the commit its workflow is notified. */
+/** Writes the session's counters and marks it dirty; after the commit its workflow is notified. */
 function saveSession(
   tx: Tx,
   session: LockedSession,
