@@ -1,5 +1,5 @@
 const reconcilesASecond = 10;
-/** Operators see within it what has ended; sessions that are wanted for a minute raise an alert. */
+/** Operators see within it what has ended; sessions that are dirty for a minute raise an alert. */
 const maxMs = 30_000;
 
 /**

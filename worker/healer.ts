@@ -64,7 +64,7 @@ const kinds: readonly Healed[] = [
     // After an outage of Temporal thousands may wait.
     pagesPerRound: 100,
     async late(database, againSeconds) {
-      const waits = { wantedSeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds };
+      const waits = { dirtySeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds };
       const sessions = await acquireForgottenSessions(database, waits, perPage);
       return sessions.map((session) => ({
         target: sessionTarget(session),

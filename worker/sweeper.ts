@@ -1,6 +1,6 @@
 /**
  * Removes objects that are unfinished or no longer needed with their rows, spent idempotency keys, and old logs; and adds
- * up what the projects of a large platform hold.
+ * up what the projects of a large platform hold. Records of runners that are long gone go by a loop of their own.
  */
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
@@ -10,12 +10,15 @@ import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { sweepAbandonedObjects } from '../store/objects/pending-objects.ts';
 import { sweepSupersededOutputs } from '../store/outputs/versions.ts';
 import { removeOldLogs } from '../store/run-logs/write-log.ts';
+import { sweepRunnerTokens } from '../store/runners/ended-tokens.ts';
+import { sweepRunnerInstances } from '../store/runners/runner-instances.ts';
 import { sweepTaskUploads } from '../store/runs/sweep-task-uploads.ts';
 import { measureStorage } from '../store/search/project-storage.ts';
 import { sweepResumableUploads } from '../store/uploads/sweep-resumable-uploads.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 const everyMs = 60_000;
+const runnersEveryMs = 10 * 60_000;
 const hourMs = 3_600_000;
 /** Longer than any statement takes. */
 const supersededAfterSeconds = 300;
@@ -50,5 +53,15 @@ export function startSweeper(
     }
     if (!signal.aborted) await sweepHourly();
     if (removed > 0) log.info({ objects: removed }, 'removed unreferenced objects');
+  });
+}
+
+/** Removes runner instances that were not seen for long, and runner tokens that ended long ago. */
+export function startRunnerSweeper(database: Database, log: Logger): Loop {
+  return startLoop('runner sweeper', runnersEveryMs, log, async () => {
+    const instances = await sweepRunnerInstances(database);
+    const tokens = await sweepRunnerTokens(database);
+    if (instances + tokens > 0)
+      log.info({ instances, tokens }, 'removed records of runners that are long gone');
   });
 }

@@ -79,23 +79,23 @@ export async function sessionRun(input: SessionRunInput): Promise<void> {
     if (workflowInfo().historyLength > bound && patched('continues-before-look'))
       await continueAsNew<typeof sessionRun>(input);
     dirty = false;
-    const advanced = await reconcileSession(input.sessionId, waits.ids);
-    if (!advanced) return;
-    if (advanced.again) dirty = true;
-    waits.drop(advanced.drop);
-    for (const attempt of advanced.start) waits.start(attempt);
-    const waiting = advanced.waiting ?? (advanced.due ? [advanced.due] : []);
+    const result = await reconcileSession(input.sessionId, waits.ids);
+    if (!result) return;
+    if (result.again) dirty = true;
+    waits.drop(result.drop);
+    for (const attempt of result.start) waits.start(attempt);
+    const waiting = result.waiting ?? (result.due ? [result.due] : []);
     showTimers(waiting);
     setCurrentDetails([...waits.summaries, ...waiting.map(waitSummaryOf)].join('  \n'));
-    reconcileLater(advanced.lookInMs);
-    if (advanced.failedNodes !== failedNodes) {
-      failedNodes = advanced.failedNodes;
+    reconcileLater(result.lookInMs);
+    if (result.failedNodes !== failedNodes) {
+      failedNodes = result.failedNodes;
       upsertSearchAttributes({ FailedNodes: [failedNodes] });
     }
     // Histories of earlier versions continue here.
     if (workflowInfo().historyLength > maxHistoryEvents && !waits.hasBuiltin)
       await continueAsNew<typeof sessionRun>(input);
-    if (waits.ids.length === 0 && !advanced.due && advanced.lookInMs === null && !dirty) return;
+    if (waits.ids.length === 0 && !result.due && result.lookInMs === null && !dirty) return;
   }
 }
 

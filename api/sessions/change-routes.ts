@@ -1,8 +1,11 @@
 /** Changes to a session as a whole: update, freeze, unfreeze, delete (contract: Sessions; decisions 5). */
+import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import { defaultIngestionNodeId } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import type { JsonObject } from '../../domain/text.ts';
+import { snakeValue } from '../../http/bodies/snake-case.ts';
 import { deleteSession, markSessionEnded } from '../../store/sessions/delete-session.ts';
 import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
 import { findSession } from '../../store/sessions/sessions.ts';
@@ -13,12 +16,12 @@ import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { admitTrainee } from './admit-trainee.ts';
 import { sessionDetails } from './details.ts';
-import { loadSession } from './load.ts';
+import { type LoadedSession, loadSession } from './load.ts';
 import { hideAddresses } from './metadata.ts';
 import { sessionDetailsSchema } from './overview-schema.ts';
-import { presentUpdatedSession } from './present-updated.ts';
+import { presentSession } from './present.ts';
 import { sessionParams } from './schema.ts';
-import { updatedSessionSchema, updateSessionSchema } from './update-schema.ts';
+import { updatedSession, updatedSessionSchema, updateSessionSchema } from './update-schema.ts';
 
 const tags = ['Sessions'] as const;
 const params = sessionParams;
@@ -151,3 +154,14 @@ const remove = defineRoute({
 });
 
 export const sessionChangeRoutes = [update, freeze, unfreeze, remove];
+
+/** The session in snake_case. */
+async function presentUpdatedSession(
+  { session, nodes }: LoadedSession,
+  people: People,
+): Promise<z.input<typeof updatedSessionSchema>> {
+  return snakeValue(updatedSession, {
+    ...(await presentSession(session, nodes, people)),
+    defaultIngestionNodeId: defaultIngestionNodeId(nodes, session.sessionTemplate.configuration),
+  });
+}

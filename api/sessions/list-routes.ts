@@ -1,7 +1,10 @@
 /** Lists of sessions: one page, how many there are by tab, and the metadata keys that they have. */
+import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
+import { limits } from '../../domain/limits.ts';
 import { metadataKeys } from '../../domain/sessions/metadata-keys.ts';
-import { inTimeOrder } from '../../http/schemas.ts';
+import { inTimeOrder, pageParameters } from '../../http/schemas.ts';
+import { ownSessions } from '../../store/search/own-sessions.ts';
 import { countListed, listSessions, type SessionListFilters } from '../../store/search/session-list.ts';
 import { newestMetadata } from '../../store/search/session-metadata.ts';
 import { peopleOf } from '../identity/participants.ts';
@@ -14,7 +17,6 @@ import {
   sessionListQuerySchema,
   sessionListSchema,
 } from './list-schema.ts';
-import { ownListRoutes } from './own-list-route.ts';
 import { presentListPage } from './present-overview.ts';
 import { storageRoute } from './storage-route.ts';
 
@@ -38,6 +40,26 @@ const list = defineRoute({
     const ownerId = owner === 'me' ? principal.userId : owner;
     const found = await listSessions(services.database, { ...rest, states, ownerId });
     return { status: 200, body: await presentListPage(found, query, peopleOf(context)) };
+  },
+});
+
+const mine = defineRoute({
+  id: 'listOwnSessions',
+  method: 'GET',
+  path: '/api/v2/session/mine',
+  summary: "Lists the caller's own sessions by page, newest first",
+  description:
+    'Those that the caller made and those in which the caller takes part: the sessions whose dashboards a Trainee may ' +
+    `open. Rows are those of the list of all sessions. At most the newest ${limits.sessionsCounted} are listed.`,
+  tags,
+  access: access.sessionListOwn,
+  query: z.object(pageParameters('Sessions')),
+  responses: { 200: { description: 'One page.', schema: sessionListSchema } },
+  async handler(context) {
+    const { services, query } = context;
+    const people = peopleOf(context);
+    const found = await ownSessions(services.database, people.caller, query);
+    return { status: 200, body: await presentListPage(found, query, people) };
   },
 });
 
@@ -83,4 +105,4 @@ const keys = defineRoute({
   },
 });
 
-export const sessionListRoutes = [list, ...ownListRoutes, counts, keys, storageRoute];
+export const sessionListRoutes = [list, mine, counts, keys, storageRoute];

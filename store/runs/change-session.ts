@@ -179,12 +179,6 @@ async function lockSession(tx: Tx, key: SessionKey): Promise<LockedSession | und
   return row;
 }
 
-/** The position of the next publication, whose time is `session.publishedAt`: neither ever decreases along a list. */
-export function nextPosition(session: LockedSession): number {
-  session.newestPosition += 1;
-  return session.newestPosition;
-}
-
 /** The bytes of the published outputs, added up. @param session an alias of the table */
 const sumOfOutputBytes = (session: string) => `(
   select coalesce(sum(o.size_bytes), 0)::bigint from node_instance n join node_output o on o.node_instance_id = n.id
@@ -209,7 +203,7 @@ const saveStatement = `
          dirty_since = case when desired_version = observed_version then clock_timestamp() else dirty_since end
    where id = $1`;
 
-/** Writes the session's counters and marks it wanted; after the commit its workflow is notified. */
+/** Writes the session's counters and marks it dirty; after the commit its workflow is notified. */
 function saveSession(
   tx: Tx,
   session: LockedSession,

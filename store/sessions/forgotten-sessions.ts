@@ -80,11 +80,11 @@ const forgottenStatement = acquireStatement(
  */
 export async function acquireForgottenSessions(
   database: Database,
-  waits: { wantedSeconds: number; dueSeconds: number; builtinSeconds: number; againSeconds: number },
+  waits: { dirtySeconds: number; dueSeconds: number; builtinSeconds: number; againSeconds: number },
   limit: number,
 ): Promise<ForgottenSession[]> {
   return database.query<ForgottenSession>(forgottenStatement, [
-    waits.wantedSeconds,
+    waits.dirtySeconds,
     waits.dueSeconds,
     waits.builtinSeconds,
     waits.againSeconds,

@@ -32,7 +32,7 @@ async function openOne(name: string) {
 }
 
 test('a reconcile that waited for a join counts the participant', async () => {
-  const sessionId = await openOne('Waiting look');
+  const sessionId = await openOne('Waiting reconcile');
   let look: ReturnType<typeof readWindowState> | undefined;
   await database.transaction(async (tx) => {
     await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
