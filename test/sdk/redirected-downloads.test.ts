@@ -106,9 +106,7 @@ test.each(languages)(
     await start(graph);
     await stage.until(graph, 'n1', 'Failed');
     const { statusDetails } = await stage.node(graph, 'n1');
-    expect(statusDetails).toContain(
-      `Input ${id} came with other bytes: their SHA-256 is ${sha256(bytes)}`,
-    );
+    expect(statusDetails).toContain(`Input ${id} came with other bytes: their SHA-256 is ${sha256(bytes)}`);
     // The second read was made through the platform.
     expect(seen()).toHaveLength(1);
   },
