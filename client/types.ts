@@ -1880,6 +1880,14 @@ export interface NodeExplanation {
     readonly heldBy: {
       readonly instanceId: string;
       readonly leaseExpiresAt: string;
+      /** As the last heartbeat reported it. */
+      readonly progress: {
+        readonly done: number;
+        readonly total: number | null;
+        readonly unit: string | null;
+      } | null;
+      /** Above the watermark when it was claimed; null unless the node is incremental. */
+      readonly pendingInputs: number | null;
     } | null;
     readonly lastRun: {
       readonly id: string;

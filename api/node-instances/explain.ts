@@ -10,6 +10,8 @@ import { openRunStates } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import { type ExplainedNode, readExplainFacts } from '../../store/run-views/explain.ts';
+import { presentProgress } from '../node-runs/present.ts';
+import { runProgressSchema } from '../node-runs/schema.ts';
 import { defineRoute } from '../route.ts';
 import { nodeInstanceParams } from './schema.ts';
 
@@ -51,7 +53,16 @@ const explanationSchema = z
           tasksAhead: z.int().meta({ description: 'Runs of the same node template; counted to 1,000.' }),
         })
         .nullable(),
-      heldBy: z.object({ instanceId: z.string(), leaseExpiresAt: timestampOut() }).nullable(),
+      heldBy: z
+        .object({
+          instanceId: z.string(),
+          leaseExpiresAt: timestampOut(),
+          progress: runProgressSchema.meta({ description: 'As the last heartbeat reported it.' }),
+          pendingInputs: z.int().nullable().meta({
+            description: 'Above the watermark when it was claimed; null unless the node is incremental.',
+          }),
+        })
+        .nullable(),
       lastRun: z
         .object({
           id: z.guid(),
@@ -185,6 +196,8 @@ function present(node: ExplainedNode): z.input<typeof explanationSchema> {
       heldBy: heldBy && {
         instanceId: heldBy.instanceId,
         leaseExpiresAt: formatTimestamp(heldBy.leaseExpiresAt),
+        progress: presentProgress(heldBy.progress),
+        pendingInputs: heldBy.pendingInputs,
       },
       lastRun: lastRun && { ...lastRun, endedAt: formatTimestampOrNull(lastRun.endedAt) },
       runners: presentRunners(runners),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { RunProgress } from '../../domain/runs/run-progress.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { NodeRunAttempt, NodeRunRow } from '../../store/runs/node-runs.ts';
 import type { nodeRunListSchema, nodeRunSchema, runAttemptSchema } from './schema.ts';
@@ -48,9 +49,12 @@ function presentHolder({ leaseExpiresAt, progress, ...holder }: NonNullable<Node
   return {
     ...holder,
     leaseExpiresAt: formatTimestamp(leaseExpiresAt),
-    progress: progress && { done: progress.done, total: progress.total ?? null, unit: progress.unit ?? null },
+    progress: presentProgress(progress),
   };
 }
+
+export const presentProgress = (progress: RunProgress | null) =>
+  progress && { done: progress.done, total: progress.total ?? null, unit: progress.unit ?? null };
 
 function presentAttempt(
   attempt: NodeRunAttempt,

@@ -76,6 +76,10 @@ const nodeRunExample = {
   heldBy: null,
 };
 
+export const runProgressSchema = z
+  .object({ done: z.number(), total: z.number().nullable(), unit: z.string().nullable() })
+  .nullable();
+
 export const nodeRunSchema = z
   .object({
     id: z.guid(),
@@ -113,10 +117,9 @@ export const nodeRunSchema = z
         leaseExpiresAt: timestampOut(),
         phase: z.string().nullable(),
         message: z.string().nullable(),
-        progress: z
-          .object({ done: z.number(), total: z.number().nullable(), unit: z.string().nullable() })
-          .nullable()
-          .meta({ description: 'As its last heartbeat reported it, like `phase` and `message`.' }),
+        progress: runProgressSchema.meta({
+          description: 'As its last heartbeat reported it, like `phase` and `message`.',
+        }),
       })
       .nullable()
       .meta({ description: 'The runner instance that works on it.' }),

@@ -1,5 +1,5 @@
 /** One run as `sdp runs show` prints it. */
-import type { NodeRunAttempt, NodeRunDetails, RunLogEntry } from '../../client/types.ts';
+import type { NodeRun, NodeRunAttempt, NodeRunDetails, RunLogEntry } from '../../client/types.ts';
 import { bytes, type Columns, facts, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { logLine, readLog } from './run-log.ts';
@@ -20,11 +20,12 @@ export function runText(run: NodeRunDetails, error: RunLogEntry | undefined): st
       Run: run.id,
       Node: `${run.nodeName} (${run.nodeInstanceId}) of session ${run.sessionName} (${run.sessionId})`,
       Template: `${run.nodeTemplate}, runner type ${run.runnerType}`,
-      State: `${run.state}${run.statusDetails ? `: ${run.statusDetails}` : ''}`,
+      State: stateText(run),
       Reason: run.reason,
       Created: time(run.createdAt),
       Ended: time(run.endedAt),
       'Held by': run.heldBy?.instanceId,
+      Progress: run.heldBy?.progress && progressText(run.heldBy.progress),
       Retryable: run.retryable,
       Configuration: `revision ${run.configurationRevision}: ${JSON.stringify(run.configuration)}`,
     }),
@@ -54,6 +55,21 @@ export function runText(run: NodeRunDetails, error: RunLogEntry | undefined): st
     error === undefined ? '' : `First error of the log:\n${logLine(error)}`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** A cancelled run says who cancelled it: the details repeat the word. */
+function stateText({ state, statusDetails, actions }: NodeRunDetails): string {
+  const cancel = state === 'cancelled' ? actions.findLast(({ action }) => action === 'cancel') : undefined;
+  const by = cancel === undefined ? '' : ` by ${cancel.name ?? cancel.userId} at ${time(cancel.at)}`;
+  return `${state}${by}${statusDetails && statusDetails !== state ? `: ${statusDetails}` : ''}`;
+}
+
+function progressText({
+  done,
+  total,
+  unit,
+}: NonNullable<NonNullable<NodeRun['heldBy']>['progress']>): string {
+  return [done, ...(total === null ? [] : ['of', total]), ...(unit ? [unit] : [])].join(' ');
 }
 
 const attemptColumns: Columns<NodeRunAttempt> = {

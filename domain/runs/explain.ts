@@ -2,6 +2,7 @@
 import type { FullLimit } from '../runners/concurrency.ts';
 import type { VisibleNodeState } from './node-state.ts';
 import { describeFailure, type FailureCategory, type OpenRunState } from './run-plan.ts';
+import { progressWords, type RunProgress } from './run-progress.ts';
 
 /** Why a node does not run, as codes for programs. */
 export const explained = [
@@ -60,6 +61,9 @@ export interface ExplainFacts {
     readonly instanceId: string;
     readonly leaseExpiresAt: Date;
     readonly claimedAt: Date;
+    readonly progress: RunProgress | null;
+    /** At the claim, above the watermark; null for a node that is not incremental. */
+    readonly pendingInputs: number | null;
   } | null;
   readonly lastRun: {
     readonly id: string;
@@ -134,15 +138,22 @@ function explainOpen(facts: ExplainFacts, run: OpenRun): Explanation {
 }
 
 function explainHeld(facts: ExplainFacts, run: OpenRun, held: NonNullable<ExplainFacts['heldBy']>) {
-  const doing = facts.statusDetails === '' ? '' : `; it reports "${facts.statusDetails}"`;
+  const said = [
+    ...(facts.statusDetails === '' ? [] : [`"${facts.statusDetails}"`]),
+    ...(held.progress === null ? [] : [progressWords(held.progress)]),
+  ];
+  const doing = said.length === 0 ? '' : `; it reports ${said.join(', ')}`;
+  const backlog = held.pendingInputs ? ` At its claim ${pending(held.pendingInputs)}.` : '';
   const cancel = run.cancelRequested ? ' It is being cancelled.' : '';
   return {
     why: 'held',
     sentence:
       `Running on ${held.instanceId} since ${time(held.claimedAt)}, attempt ${run.attempt} of ${run.maxAttempts}` +
-      `${doing}.${cancel}`,
+      `${doing}.${backlog}${cancel}`,
   } as const;
 }
+
+const pending = (inputs: number) => `${count(inputs, 'input')} ${inputs === 1 ? 'was' : 'were'} pending`;
 
 function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun): Explanation {
   const since = `Queued since ${time(run.queuedAt)}`;

@@ -3,6 +3,7 @@
 import type { FullLimit } from '../../domain/runners/concurrency.ts';
 import type { ExplainFacts } from '../../domain/runs/explain.ts';
 import { heldDetails, visibleNodeState } from '../../domain/runs/node-state.ts';
+import type { RunProgress } from '../../domain/runs/run-progress.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { isOpen } from '../runners/lease.ts';
 import { claimsTasksOf, seenInstances } from '../runners/runner-instances.ts';
@@ -36,6 +37,8 @@ interface OpenRow extends OpenRun {
   readonly claimedAt: Date | null;
   readonly phase: string | null;
   readonly message: string | null;
+  readonly progress: RunProgress | null;
+  readonly pendingInputs: number | null;
 }
 
 /** Undefined when there is no such node instance. */
@@ -60,19 +63,21 @@ export async function readExplainFacts(
     statusDetails: isHeld ? heldDetails(open.phase, open.message) : storedDetails,
     parents,
     openRun: open === undefined ? null : runOf(open),
-    heldBy:
-      open?.instanceId != null && open.leaseExpiresAt !== null && open.claimedAt !== null
-        ? { instanceId: open.instanceId, leaseExpiresAt: open.leaseExpiresAt, claimedAt: open.claimedAt }
-        : null,
+    heldBy: open === undefined ? null : holderOf(open),
     lastRun: lastRun ?? null,
     runners,
     fullLimits,
   };
 }
 
+function holderOf({ instanceId, leaseExpiresAt, claimedAt, progress, pendingInputs }: OpenRow) {
+  if (instanceId === null || leaseExpiresAt === null || claimedAt === null) return null;
+  return { instanceId, leaseExpiresAt, claimedAt, progress, pendingInputs };
+}
+
 function runOf(row: OpenRow): OpenRun {
-  const { instanceId: _i, leaseExpiresAt: _l, claimedAt: _c, phase: _p, message: _m, ...run } = row;
-  return run;
+  const { id, state, attempt, maxAttempts, reason, queuedAt, dueAt, cancelRequested, tasksAhead } = row;
+  return { id, state, attempt, maxAttempts, reason, queuedAt, dueAt, cancelRequested, tasksAhead };
 }
 
 const nodeStatement = `
@@ -92,7 +97,8 @@ const nodeStatement = `
 const openStatement = `
   select r.id, r.state, r.attempt, r.max_attempts, r.reason, r.created_at as queued_at,
          r.due_at, r.cancel_requested, c.instance_id,
-         c.lease_until as lease_expires_at, c.claimed_at, c.phase, c.message,
+         c.lease_until as lease_expires_at, c.claimed_at, c.phase, c.message, c.progress,
+         case when c.incremental then c.pending_inputs end as pending_inputs,
          (select count(*) from (
             select 1 from node_run x
              where r.state = 'queued' and ${claimable('x')} and x.template_name = r.template_name

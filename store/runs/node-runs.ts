@@ -10,6 +10,7 @@ import {
   type RunReason,
   type RunState,
 } from '../../domain/runs/run-plan.ts';
+import type { RunProgress } from '../../domain/runs/run-progress.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { dateOf } from '../connection/json-times.ts';
 import { Parameters } from '../connection/parameters.ts';
@@ -41,13 +42,6 @@ interface RunHolding {
   readonly phase: string | null;
   readonly message: string | null;
   readonly progress: RunProgress | null;
-}
-
-/** A heartbeat may leave out all but `done`. */
-interface RunProgress {
-  readonly done: number;
-  readonly total?: number | null;
-  readonly unit?: string | null;
 }
 
 export interface NodeRunRow {

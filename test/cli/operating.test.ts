@@ -95,6 +95,7 @@ test('runs are listed, retried and cancelled, a node is explained, a runner drai
   const node = String(graph.nodes.n1);
   expect(await json('runs', 'retry', node)).toMatchObject([{ id: runId, state: 'queued' }]);
   expect(await json('runs', 'cancel', node)).toMatchObject([{ id: runId, state: 'cancelled' }]);
+  expect((await sdp(['runs', 'show', runId])).out).toMatch(/^State +cancelled by .+ at 2.*Z$/m);
   const { id } = (await json('runners', 'list')).runners.find(
     (one: { instanceId: string }) => one.instanceId === runner.instanceId,
   );

@@ -41,6 +41,11 @@ describe('one sentence explains why a node is not running', () => {
         `^Running on ${runner.instanceId} since .*Z, attempt 1 of 2; it reports "reading: lap 1"\\.$`,
       ),
     );
+    const progress = { done: 3, total: 12, unit: 'laps' };
+    await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, { phase: 'reading', progress });
+    const working = await explain(graph, 'n1');
+    expect(working.sentence).toMatch(/; it reports "reading", 3 of 12 laps\.$/);
+    expect(working.facts.heldBy).toMatchObject({ progress, pendingInputs: null });
     await runner.end(task.taskId, 'fail', { reason: 'no disk', category: 'error' });
     const waiting = await explain(graph, 'n1');
     expect(waiting).toMatchObject({ why: 'waits-for-retry', state: 'Pending' });
@@ -55,6 +60,17 @@ describe('one sentence explains why a node is not running', () => {
       facts: { lastRun: { outcome: 'failed' } },
     });
     expect(failed.sentence).toMatch(/^Failed at .*Z in attempt 2 of 2: error: no disk\. It runs again on /);
+  });
+
+  test('the backlog that a run of an incremental node began with', async () => {
+    const graph = await stage.chainOf(1, { incremental: true });
+    for (const name of ['a', 'b', 'c']) await stage.upload(graph, 'input', name);
+    await stage.runner().acquire(graph.template);
+    const { sentence, facts } = await explain(graph, 'n1');
+    expect([sentence, facts.heldBy]).toEqual([
+      expect.stringMatching(/, attempt 1 of \d\. At its claim 3 inputs were pending\.$/),
+      expect.objectContaining({ progress: null, pendingInputs: 3 }),
+    ]);
   });
 
   test('the failure of a retried run, also after a later run over chosen inputs', async () => {
