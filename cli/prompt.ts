@@ -32,7 +32,8 @@ export async function secretsFrom(fromStdin: boolean, questions: readonly string
   if (fromStdin) {
     const lines = (await text(process.stdin)).replace(/\r?\n$/, '').split(/\r?\n/);
     if (lines.length === questions.length) return lines;
-    throw new UsageError(`Standard input must have ${questions.length} lines: ${questions.join(', ')}.`);
+    const names = questions.map((question) => question.replace(/: $/, '')).join(', ');
+    throw new UsageError(`Standard input must have ${questions.length} lines: ${names}.`);
   }
   mustBeTerminal();
   const answers: string[] = [];

@@ -4,6 +4,7 @@ import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseUnavailable } from '../domain/network/database-fault.ts';
 import { redacted } from '../domain/redact.ts';
+import { inputFault } from './input-faults.ts';
 
 export type ErrorStyle = 'common' | 'coded';
 export type ErrorReply = {
@@ -73,14 +74,10 @@ export function readInput(
   value: unknown,
   refusal: ProblemKey | undefined,
 ): unknown {
-  const result = schema.safeParse(value, { error: whatIsMissing });
+  const result = schema.safeParse(value, { error: inputFault });
   if (result.success) return result.data;
   throw refusedInput(where, result.error, refusal);
 }
-
-/** JSON and queries know no `undefined`, by which the schemas would name what is missing. */
-const whatIsMissing: z.core.$ZodErrorMap = ({ code, input }) =>
-  code === 'invalid_type' && input === undefined ? 'is required' : undefined;
 
 function refusedInput(where: string, error: z.ZodError, refusal: ProblemKey | undefined): Problem {
   const issue = error.issues[0];
