@@ -17,7 +17,7 @@ const loadsParts: Plugin = {
   apply: 'build',
   load(id) {
     if (id !== '\0vite/preload-helper.js') return null;
-    const module = fileURLToPath(new URL('src/load-part.ts', import.meta.url));
+    const module = fileURLToPath(new URL('src/ui/load-part.ts', import.meta.url));
     return `export { loadPart as __vitePreload } from ${JSON.stringify(module)}`;
   },
 };

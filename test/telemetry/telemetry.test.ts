@@ -243,13 +243,12 @@ describe('the metrics', () => {
   });
 
   test('come as gzip to callers that accept it, and to no others', async () => {
-    const encoding = async (accepted: string) => {
+    for (const [accepted, encoding] of Object.entries({ gzip: 'gzip', identity: null })) {
       const headers = { authorization: `Bearer ${metricsToken}`, 'accept-encoding': accepted };
       const answer = await fetch(`${api.url}/metrics`, { headers });
+      expect(answer.headers.get('content-encoding')).toBe(encoding);
       expect(await answer.text()).toContain('sdp_part_up');
-      return answer.headers.get('content-encoding');
-    };
-    expect([await encoding('gzip'), await encoding('identity')]).toEqual(['gzip', null]);
+    }
   });
 
   test('name no session, task, person or path, for any requests', async () => {

@@ -2,7 +2,6 @@ import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../ad
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle } from '../names.ts';
-import { useNamesOfPeople } from '../people.ts';
 import { startOfDay } from '../query/days.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
@@ -10,6 +9,7 @@ import { useSessionNames } from '../sessions/session-names.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
+import { useNamesOfPeople } from '../ui/people.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 

@@ -1,7 +1,7 @@
-import type { User } from '../../client/types.ts';
-import { useResource } from './hooks.ts';
-import { platform } from './http.ts';
-import { personTitle } from './names.ts';
+import type { User } from '../../../client/types.ts';
+import { useResource } from '../hooks.ts';
+import { platform } from '../http.ts';
+import { personTitle } from '../names.ts';
 
 /** The names of people by their ids. Without an answer, and for an account that is deleted, there is none. */
 export function useNamesOfPeople(ids: Iterable<string>): ReadonlyMap<string | null, string> {
