@@ -1,6 +1,6 @@
 const reconcilesASecond = 10;
-/** Operators see within it what has ended; sessions that are dirty for a minute raise an alert. */
-const maxMs = 30_000;
+/** Operators see within it what has ended. The alert for forgotten sessions counts from the time of the next reconcile. */
+const maxMs = 60_000;
 
 /**
  * The sessions that this process reconciles again after a while. Of a thousand that move slowly, each would be

@@ -33,6 +33,8 @@ const maxAwaited = 40;
  * them are over by then, and none of them had to be awaited.
  */
 const maxAwaitedQueued = 10;
+/** As many beside more than a hundred other sessions: ten of each would cost half of all claims and completions. */
+const maxAwaitedQueuedBesideMany = 1;
 /** Attempts of outside runners are awaited when they have been held, or have waited for a runner, for so long. */
 const awaitHeldAfterMs = 1_000;
 const awaitQueuedAfterMs = 10_000;
@@ -75,8 +77,9 @@ export function awaitedChanges(
   const held = fresh.filter((run) => run.held);
   const lastFirst = fresh.filter((run) => !run.held).toReversed();
   const isOld = (run: OpenRun) => !isYoung(run);
+  const maxQueued = pace.sharedMs > awaitQueuedAfterMs ? maxAwaitedQueuedBesideMany : maxAwaitedQueued;
   const queuedRoom = room(
-    maxAwaitedQueued,
+    maxQueued,
     outside.filter((run) => !run.held),
   );
   const ofBuiltin = choose(startable, room(maxAwaited, builtin));
@@ -89,7 +92,7 @@ export function awaitedChanges(
   return {
     start: [ofBuiltin, ofHeld, ofQueue].flatMap(({ start }) => start.map(toOpenAttempt)),
     drop: droppedOf(open, awaited),
-    reconcileInMs: reconcileInMs(fresh.length > 0, lastFirst.length > maxAwaitedQueued, later, pace),
+    reconcileInMs: reconcileInMs(fresh.length > 0, lastFirst.length > maxQueued, later, pace),
   };
 }
 

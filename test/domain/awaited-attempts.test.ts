@@ -38,6 +38,14 @@ describe('what a workflow awaits', () => {
     });
   });
 
+  test('of the queue of a session beside many others the last one, also when more are awaited already', () => {
+    const queue = runs('q', 100);
+    const besideMany = { ...calm, sharedMs: 11_000 };
+    expect(names(awaitedChanges(queue, besideMany, new Set()).start)).toEqual(['q99']);
+    const awaited = idsOf(queue.slice(-10));
+    expect(awaitedChanges(queue, besideMany, awaited)).toMatchObject({ start: [], drop: [] });
+  });
+
   test('forty of those that are held, and as many built-in ones that can be claimed', () => {
     const held = runs('h', 50, { held: true, openForMs: 2_500 });
     const builtin = [
