@@ -80,7 +80,6 @@ class Input(InputInfo):
     def bytes(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> bytes:
         """All bytes, decoded. Raises ValueError for more than the limit."""
 
-
         def read() -> bytes:
             with self.open() as stream:
                 return stream.read(max_bytes + 1)
