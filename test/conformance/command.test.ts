@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { expect, type TestContext, test } from 'vitest';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import { eventually } from '../support/eventually.ts';
+import { hasProcess } from '../support/processes.ts';
 import { folder, nodeRunner } from './kit.ts';
 
 const main = fileURLToPath(new URL('../../sdk/conformance/main.ts', import.meta.url));
@@ -194,17 +195,8 @@ test.concurrent('a kit that is stopped leaves no runner behind', async (context)
   const pid = Number(await eventually('the runner is up', () => readFileSync(file, 'utf8').trim()));
   child.kill('SIGTERM');
   expect((await ended).code).toBe(2);
-  await eventually('the runner is gone', () => !isAlive(pid));
+  await eventually('the runner is gone', () => !hasProcess(pid));
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 test.concurrent('bundled into one file it runs without a checkout', async (context) => {
   const place = mkdtempSync(join(tmpdir(), 'sdp-conformance-'));

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasProcess } from '../support/processes.ts';
 
 export const packageFolder = fileURLToPath(new URL('../../sdk/python/', import.meta.url));
 const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
@@ -97,17 +98,8 @@ function isAcquired(lock: string): boolean {
     if ((error as { code?: string }).code !== 'EEXIST') throw error;
   }
   const holder = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : 0;
-  if (holder > 0 && !isRunning(holder)) rmSync(lock, { force: true });
+  if (holder > 0 && !hasProcess(holder)) rmSync(lock, { force: true });
   return false;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function run(program: string, args: readonly string[]) {

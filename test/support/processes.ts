@@ -55,6 +55,15 @@ export interface TestProcesses {
   ): TestProcess;
 }
 
+/** False once its parent has learned its end: `ps` leaves a process out while its threads still end. */
+export function hasProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** All processes are ended after the file's last test, in whatever state they are. */
 export function testProcesses(environment: Readonly<Record<string, string>>): TestProcesses {
   const folder = mkdtempSync(join(tmpdir(), 'sdp-processes-'));

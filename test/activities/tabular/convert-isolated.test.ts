@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { Converter } from '../../../activities/builtin/tabular/convert/convert-isolated.ts';
 import type { IsolatedInput } from '../../../activities/builtin/tabular/convert/convert-messages.ts';
 import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
+import { hasProcess } from '../../support/processes.ts';
 import { stretched } from '../../support/stretched.ts';
 import { longParquet, parquetType } from './long-parquet.ts';
 import { TabularBench } from './support.ts';
@@ -73,8 +74,7 @@ describe('a conversion in a process of its own', () => {
     expect((await convert('time,v\n0,1\n1,2\n2,3\n')).rowCount).toBe(3);
     expect(childPids()).toEqual([first]);
     process.kill(first!, 'SIGKILL');
-    // Its threads end one after the other: `ps` shows none before its parent is told.
-    await expect.poll(() => isThere(first!)).toBe(false);
+    await expect.poll(() => hasProcess(first!)).toBe(false);
     expect((await convert('time,v\n0,1\n1,2\n')).rowCount).toBe(2);
     await converter.close();
     expect(childPids()).toEqual([]);
@@ -160,14 +160,6 @@ describe('a conversion in a process of its own', () => {
     expect(existsSync(join(bench.folder, 'never'))).toBe(false);
   });
 });
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 function childPids(): number[] {
   const output = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], {
