@@ -54,8 +54,8 @@ export function taskUploads(url: string, token: string, instanceId: string): Tas
   };
 }
 
-/** Tables whose rows change with time and not by what was done. */
-const restless = new Set(['platform_process', 'runner_instance']);
+/** Tables whose rows change with time and not by what was done: every API asks about creators of tokens each 15 seconds. */
+const restless = new Set(['platform_process', 'runner_instance', 'runner_token_creator']);
 
 /** Every row of every table of the platform, as one text. */
 export async function allRows(database: Database): Promise<string> {
