@@ -15,7 +15,7 @@ import {
   setRunnerDrained,
 } from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { deployedExample, deployedSchema, maxDeployed, presentDeployed } from './deployed.ts';
 
