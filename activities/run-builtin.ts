@@ -52,16 +52,11 @@ export interface BuiltinDisk {
 /** Shared by all runs of the process. */
 type Tools = BuiltinTools & { readonly stopping: AbortSignal };
 
-const standardDisk: BuiltinDisk = {
-  room: { budgetBytes: limits.builtinTempBytes, reserveBytes: limits.builtinTempReserveBytes },
-  unpackRatio: limits.builtinUnpackRatio,
-};
-
 /** @param stopping aborts when the process must end */
 export function createBuiltinActivities(
   services: BuiltinServices,
   stopping: AbortSignal,
-  disk: BuiltinDisk = standardDisk,
+  disk: BuiltinDisk,
 ): BuiltinActivities {
   const slots = new Slots();
   const tools = {

@@ -5,6 +5,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { sha256Of } from '../client/checksum.ts';
 import { NetworkError } from '../client/errors.ts';
 import { whenInterrupted } from './interrupted.ts';
 import type { PlatformClient } from './platform-client.ts';
@@ -16,22 +17,49 @@ export const plainBytes = { 'accept-encoding': 'identity' };
 /** So long a store may be silent before its answer begins. */
 const storeSilenceMs = 10_000;
 
+/** All bytes came, and they are not those of the platform. */
+class OtherBytes extends NetworkError {}
+
 /**
- * The bytes of an output: from the store where the platform names an address there and it can be reached, else through the
- * platform.
- * @throws ApiError when the platform refuses; NetworkError when no answer comes
+ * Downloads an output: from the store where the platform names an address there and it can be reached, else through the
+ * platform. Where other bytes come, it reads them once more, through the platform.
+ * @param out as in {@link download}
+ * @throws ApiError when the platform refuses; NetworkError when no answer comes, or the bytes are wrong again
  */
-export async function openOutput(platform: PlatformClient, nodeOutputId: number): Promise<Response> {
-  const route = 'GET /api/v2/node-instance/outputs/{nodeOutputId}/data';
-  const options = { params: { nodeOutputId }, headers: plainBytes };
-  const answer = await platform.open(route, { ...options, query: { redirect: true }, redirect: 'manual' });
+export async function downloadOutput(
+  platform: PlatformClient,
+  nodeOutputId: number,
+  out: string | undefined,
+): Promise<Downloaded> {
+  const name = `output-${nodeOutputId}`;
+  try {
+    return await download(await openOutput(platform, nodeOutputId), out, name);
+  } catch (error) {
+    // What the standard output has cannot be taken back.
+    if (!(error instanceof OtherBytes) || out === '-') throw error;
+    return await download(await openThroughPlatform(platform, nodeOutputId), out, name);
+  }
+}
+
+const dataRoute = 'GET /api/v2/node-instance/outputs/{nodeOutputId}/data';
+
+const openThroughPlatform = (platform: PlatformClient, nodeOutputId: number) =>
+  platform.open(dataRoute, { params: { nodeOutputId }, headers: plainBytes });
+
+async function openOutput(platform: PlatformClient, nodeOutputId: number): Promise<Response> {
+  const answer = await platform.open(dataRoute, {
+    params: { nodeOutputId },
+    headers: plainBytes,
+    query: { redirect: true },
+    redirect: 'manual',
+  });
   if (answer.ok) return answer;
   const stored = await openAtStore(answer.headers.get('location') ?? '');
-  if (stored === undefined) return await platform.open(route, options);
+  if (stored === undefined) return await openThroughPlatform(platform, nodeOutputId);
   // What answers in place of the store sends other bytes.
   if (stored.headers.get('content-length') !== answer.headers.get('x-platform-size-bytes')) {
     await stored.body?.cancel();
-    return await platform.open(route, options);
+    return await openThroughPlatform(platform, nodeOutputId);
   }
   // The platform's tag is the checksum of the bytes.
   const headers = new Headers(stored.headers);
@@ -61,7 +89,7 @@ export interface Downloaded {
 }
 
 /**
- * @param opened the answer with the bytes
+ * @param response the answer with the bytes
  * @param out name of the file, or a folder for it; `-` writes to the standard output, undefined uses the name that the
  * platform sends
  * @throws NetworkError when the connection broke or the bytes differ from those of the platform
@@ -114,9 +142,9 @@ async function fileFor(out: string | undefined, name: string): Promise<string> {
 
 /** The ETag is the checksum of the stored bytes; a length is sent when they are sent as stored. */
 function checkWhole(headers: Headers, sha256: string): void {
-  const [, wanted] = /^"([0-9a-f]{64})"$/.exec(headers.get('etag') ?? '') ?? [];
+  const wanted = sha256Of(headers.get('etag'));
   if (wanted === undefined || !headers.has('content-length') || wanted === sha256) return;
-  throw new NetworkError('The downloaded bytes do not match the checksum of the platform.');
+  throw new OtherBytes('The downloaded bytes do not match the checksum of the platform.');
 }
 
 /** Only the last part: a server's name must never lead into another folder. */

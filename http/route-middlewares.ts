@@ -157,7 +157,8 @@ export const validated: RouteMiddleware = (route) => {
   const { query, headers, refusals } = route;
   const known = query === undefined ? {} : parametersOf(query).shape;
   return ({ state, params }, next) => {
-    if (route.params !== undefined) state.params = parseParams(route.params, params, refusals?.params);
+    if (route.params !== undefined)
+      state.params = parseParams(route.params, params, refusals?.params ?? 'notFound');
     const values = readQuery(state.query, known);
     if (query !== undefined) state.queryValues = readInput('query', query, values, refusals?.query);
     if (headers !== undefined)
@@ -166,11 +167,7 @@ export const validated: RouteMiddleware = (route) => {
   };
 };
 
-function parseParams(
-  schema: z.ZodType,
-  params: Readonly<Record<string, string>>,
-  refusal: ProblemKey = 'notFound',
-) {
+function parseParams(schema: z.ZodType, params: Readonly<Record<string, string>>, refusal: ProblemKey) {
   const result = Object.values(params).every(isStorableText) ? schema.safeParse(params) : null;
   if (result?.success) return result.data;
   throw new Problem(refusal);

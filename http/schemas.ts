@@ -180,13 +180,13 @@ export function jsonObjectOut() {
     .meta({ type: 'object', additionalProperties: true });
 }
 
-/** `yes`/`no` parameters: `true`, `false`, `1`, `0`. */
-export function booleanParameter(initial: boolean) {
+/** A parameter that is false unless it is given: `true`, `false`, `1`, `0`. */
+export function booleanParameter() {
   return z
     .enum(['true', 'false', '1', '0'])
     .transform((value) => value === 'true' || value === '1')
-    .meta({ type: 'boolean', default: initial })
-    .prefault(initial ? 'true' : 'false');
+    .meta({ type: 'boolean', default: false })
+    .prefault('false');
 }
 
 /**

@@ -8,8 +8,8 @@ import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { startRunner } from './index.ts';
 import { messageOf } from './src/errors.ts';
+import { onUnhandledRejection } from './src/run-main.ts';
 import { loadRunner } from './src/runner/load.ts';
-import { onUnhandledRejection } from './src/runner/run-main.ts';
 
 const hostLine = 3;
 const messageCharacters = 1_000;

@@ -23,7 +23,7 @@ import {
   ClaimLostError,
   dataSourceName,
 } from './node.ts';
-import { type RecordingDescription, recordingDescriptionSchema } from './tabular/recording/recording.ts';
+import { type RecordingDescription, recordingDescriptionSchema } from './tabular/description.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 

@@ -18,8 +18,8 @@ import { withRoom } from './disk-room.ts';
 import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
 import { Converter } from './tabular/convert/convert-isolated.ts';
+import type { RecordingDescription } from './tabular/description.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
-import type { RecordingDescription } from './tabular/recording/recording.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 

@@ -1,12 +1,12 @@
 /** Wire forms of the limits of what is held at once (additions, section 2). */
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
+import { runnerNames } from '../../domain/runner-name.ts';
 import { concurrencyKinds, concurrencyMax } from '../../domain/runners/concurrency.ts';
-import { runnerNames } from '../../domain/runners/manifest-fields.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import type { ConcurrencyLimit } from '../../store/registry/concurrency-limits.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 
 export const concurrencyParams = z.object({
   name: z

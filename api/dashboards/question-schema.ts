@@ -93,7 +93,7 @@ export const seriesQuerySchema = z
   .object({
     ...windowShape,
     ...axisShape,
-    sameRows: booleanParameter(false).meta(sameRowsMeta),
+    sameRows: booleanParameter().meta(sameRowsMeta),
     maxPoints: integerParameter({
       min: seriesLimits.minPoints,
       max: seriesLimits.maxPoints,

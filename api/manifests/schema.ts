@@ -1,9 +1,9 @@
 /** The form of a manifest, with the meaning of every field: it is in the interface document and on a page of its own. */
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
+import { runnerNames } from '../../domain/runner-name.ts';
 import { concurrencyMax } from '../../domain/runners/concurrency.ts';
 import { manifestLimits } from '../../domain/runners/manifest.ts';
-import { runnerNames } from '../../domain/runners/manifest-fields.ts';
 import { manifestRuntimes } from '../../domain/runners/manifest-runner-types.ts';
 import { schemaLimits } from '../../domain/templates/configuration-schema.ts';
 import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';

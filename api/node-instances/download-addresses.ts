@@ -9,8 +9,8 @@ import { downloadHeaders, downloadResponses } from '../../http/bodies/download.t
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import type { SecretBox } from '../../store/objects/secrets.ts';
 import { findOutput } from '../../store/outputs/outputs.ts';
+import { serveOutput } from '../output-data.ts';
 import { defineRoute } from '../route.ts';
-import { serveOutput } from './output-data.ts';
 import { nodeOutputParams } from './schema.ts';
 
 const tags = ['Node outputs'] as const;

@@ -3,7 +3,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { limits } from '../../domain/limits.ts';
 import { KeyedLimiter } from '../keyed-limiter.ts';
-import { isGzipFault } from './output-data.ts';
+import { isGzipFault } from '../output-data.ts';
 
 /** Documents read and parsed at the same time; each needs several times its size in memory. */
 const readersAtOnce = 2;

@@ -11,13 +11,13 @@ import {
   findOutput,
   type OutputWithSource,
 } from '../../store/outputs/outputs.ts';
+import { openStoredBytes, sendOutput, storageProblem } from '../output-data.ts';
 import { defineRoute } from '../route.ts';
 import { nodeConfigurationRoutes } from './configuration.ts';
 import { downloadAddressRoutes } from './download-addresses.ts';
 import { explainNodeInstance } from './explain.ts';
 import { isJsonDocument } from './json-document.ts';
 import { outputLineage } from './lineage.ts';
-import { openStoredBytes, sendOutput, storageProblem } from './output-data.ts';
 import { presentOutput } from './present.ts';
 import { rejectedInputs } from './rejected-inputs.ts';
 import { reprocessNode } from './reprocess.ts';

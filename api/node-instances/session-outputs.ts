@@ -36,7 +36,7 @@ export const listSessionOutputs = defineRoute({
     nodeInstanceId: pathId()
       .optional()
       .meta({ description: 'Outputs of this node alone.', example: exampleValues.inputNodeId }),
-    latest: booleanParameter(false).meta({
+    latest: booleanParameter().meta({
       type: 'boolean',
       example: true,
       description: 'Only the newest output of each node.',

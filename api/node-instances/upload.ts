@@ -68,15 +68,15 @@ export const uploadOutput = defineRoute({
     'nodeOutputFailed',
   ],
   refusals: { params: 'nodeInstanceNotFound' },
-  async handler({ params, body, request, services, signal, note }) {
+  async handler({ params: { nodeInstanceId }, body, request, services, signal, note }) {
     try {
       const checks = async () => {
-        const target = await findTarget(services.database, params.nodeInstanceId);
+        const target = await findTarget(services.database, nodeInstanceId);
         note({ sessionId: target.sessionId });
         const announced = readUploadHeaders(request.headers);
         const repeat = await findStoredRepeat(services, {
           ...announced,
-          nodeInstanceId: params.nodeInstanceId,
+          nodeInstanceId,
           sha256: announced.sent.sha256,
           sizeBytes: body.declaredBytes,
         });
@@ -85,7 +85,6 @@ export const uploadOutput = defineRoute({
       const { target, announced, repeat } = await whenDatabaseReturns(checks, signal);
       const { dataSource } = target;
       if (repeat !== undefined) return await answer(services.database, target, repeat);
-      const { nodeInstanceId } = params;
       const bytes = {
         kind: 'upload',
         dataSource,

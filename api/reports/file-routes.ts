@@ -5,7 +5,7 @@ import { reportMediaTypes } from '../../domain/reports/schedule.ts';
 import { downloadHeaders, downloadResponses } from '../../http/bodies/download.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { findReportFile, listReportFiles, type ReportFileRow } from '../../store/reports/scheduled-files.ts';
-import { serveOutput } from '../node-instances/output-data.ts';
+import { serveOutput } from '../output-data.ts';
 import { defineRoute } from '../route.ts';
 import { fileListSchema, fileParams, fileQuerySchema, fileSchema, presentFile } from './schedule-schema.ts';
 

@@ -32,7 +32,7 @@ const preview = defineRoute({
   tags,
   access: access.adminOnly,
   query: z.object({
-    orphans: booleanParameter(false).meta({
+    orphans: booleanParameter().meta({
       type: 'boolean',
       example: true,
       description: "True: also lists the platform's bucket, to find objects without a row.",

@@ -16,7 +16,7 @@ import {
 } from '../../store/runners/runner-tokens.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { defineRoute } from '../route.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { createdTokenSchema, newTokenSchema, tokenItemSchema } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { runnerScopes } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 
 const { runnerTokenTypes, runnerTokenAdministratorMaxHours: maxHours } = limits;
 

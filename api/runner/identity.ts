@@ -7,9 +7,9 @@ import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
 import { accountHolder, type RunnerIdentity, tokenHolder } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
 import type { Services } from '../services.ts';
-import { runnerExampleValues } from './examples.ts';
 
 export const instanceIdForm = new RegExp(`^[A-Za-z0-9._:-]{1,${limits.runnerInstanceCharacters}}$`);
 const header = 'x-platform-runner-instance';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { limits } from '../../domain/limits.ts';
 import { integerParameter, jsonObjectOut, timestampOut } from '../../http/schemas.ts';
-import { runnerExampleValues } from './examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import { incrementalSchema } from './schema.ts';
 
 export const inputSchema = z

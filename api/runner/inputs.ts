@@ -5,9 +5,9 @@ import { pathId } from '../../http/schemas.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import type { InputBounds } from '../../store/runners/lease.ts';
 import { findInput, listInputs } from '../../store/runs/task-inputs.ts';
-import { type ServeOptions, sendOutput } from '../node-instances/output-data.ts';
+import { type ServeOptions, sendOutput } from '../output-data.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
-import { runnerExampleValues } from './examples.ts';
 import { cursorAt, type inputsQuerySchema } from './input-schema.ts';
 import { presentInput } from './present.ts';
 

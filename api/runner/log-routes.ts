@@ -6,7 +6,7 @@ import { loggedBytes, logLevels } from '../../domain/runs/run-log.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { freeJson, timestamp } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
-import { runnerExampleValues } from './examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 
 const logEntrySchema = z.object({

@@ -21,6 +21,7 @@ import {
 } from '../../store/runs/task-outputs.ts';
 import { answerHandled, type HandledContext } from '../idempotency.ts';
 import { defineRoute } from '../route.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
 import {
@@ -29,7 +30,6 @@ import {
   receiveObject,
   type UploadHeaders,
 } from '../uploads/receive.ts';
-import { runnerExampleValues } from './examples.ts';
 import { identityOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
 import { LeaseKeeper } from './lease-keeper.ts';

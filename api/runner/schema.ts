@@ -6,7 +6,7 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { runReasons } from '../../domain/runs/run-plan.ts';
 import { jsonObjectOut, timestampOut } from '../../http/schemas.ts';
-import { runnerExampleValues } from './examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import { instanceIdForm } from './identity.ts';
 
 export const nodeState = z

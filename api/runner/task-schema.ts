@@ -4,7 +4,7 @@ import { limits } from '../../domain/limits.ts';
 import { completeOutcomes, failureCategories } from '../../domain/runs/run-plan.ts';
 import { utf8Bytes } from '../../domain/text.ts';
 import { bodyId, freeJson, optionalText, timestampOut } from '../../http/schemas.ts';
-import { runnerExampleValues } from './examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import { claimRequestSchema, claimSchema, nodeState } from './schema.ts';
 
 const { taskId } = runnerExampleValues;

@@ -5,7 +5,7 @@ import { deployedStates } from '../../domain/runners/runner-host.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { timestampOut } from '../../http/schemas.ts';
 import type { DeployedRunnerView } from '../../store/runners/deployed-runners.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 
 /** Processes in one reply. */
 export const maxDeployed = 5_000;

@@ -5,7 +5,7 @@ import { concurrencyKinds } from '../../domain/runners/concurrency.ts';
 import { runtimes } from '../../domain/runners/manifest-runner-types.ts';
 import { listQueues, type QueueRow } from '../../store/run-views/queues.ts';
 import { defineRoute } from '../route.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 
 /** Node templates in one reply. */
 const maxQueues = 1_000;

@@ -6,7 +6,7 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { pageParameters, timestampOut, uuid } from '../../http/schemas.ts';
-import { listRunnerTypeNames } from '../../store/registry/claimable-templates.ts';
+import { listExternalTypeNames } from '../../store/registry/claimable-templates.ts';
 import { listDeployed } from '../../store/runners/deployed-runners.ts';
 import {
   listRunnerInstances,
@@ -15,7 +15,7 @@ import {
   setRunnerDrained,
 } from '../../store/runners/runner-instances.ts';
 import { defineRoute } from '../route.ts';
-import { runnerExampleValues } from '../runner/examples.ts';
+import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { deployedExample, deployedSchema, maxDeployed, presentDeployed } from './deployed.ts';
 
@@ -128,7 +128,7 @@ const list = defineRoute({
   async handler({ query: { page, pageSize }, services }) {
     const [{ rows, totalCount }, external, deployed] = await Promise.all([
       listRunnerInstances(services.database, { offset: (page - 1) * pageSize, limit: pageSize }),
-      listRunnerTypeNames(services.database, 'external'),
+      listExternalTypeNames(services.database),
       listDeployed(services.database, maxDeployed),
     ]);
     const runners = rows.map((row) => present(row, external));
@@ -193,7 +193,7 @@ function auditOf(audit: string, { userId }: { readonly userId: string }, { id }:
 async function changed({ database }: Services, id: string, drained: boolean) {
   const row = await setRunnerDrained(database, id, drained);
   if (row === undefined) throw new Problem('runnerNotFound');
-  return present(row, await listRunnerTypeNames(database, 'external'));
+  return present(row, await listExternalTypeNames(database));
 }
 
 function present(row: RunnerInstanceRow, external: readonly string[]): z.input<typeof runnerSchema> {

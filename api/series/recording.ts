@@ -1,6 +1,6 @@
 /**
  * What the series reader needs to know of a recording: a part of the description that the tabular conversion writes
- * (`activities/builtin/tabular/recording/recording.ts`), repeated here because the API does not import activities.
+ * (`activities/builtin/tabular/description.ts`), repeated here because the API does not import activities.
  */
 
 import type { ChannelType } from '../../domain/outputs/recording.ts';

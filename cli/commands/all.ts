@@ -1,7 +1,6 @@
 /** All commands, in the order in which the help lists them. */
 import type { AddCommand } from '../cli.ts';
 import { addDoctor } from '../doctor/command.ts';
-import { addWatchFolder } from '../folder/command.ts';
 import { addConcurrency } from './administration/concurrency.ts';
 import { addOwnPassword } from './administration/own-password.ts';
 import { addAudit, addRetention } from './administration/retention.ts';
@@ -27,6 +26,7 @@ import { addExplain, addRuns } from './runs.ts';
 import { addSessions } from './sessions.ts';
 import { addTemplates } from './templates.ts';
 import { addUpload } from './upload.ts';
+import { addWatchFolder } from './watch-folder.ts';
 
 export const commands: readonly AddCommand[] = [
   addLogin,

@@ -5,7 +5,7 @@ import { ApiError } from '../../client/errors.ts';
 import { newestOutputs } from '../../client/session-outputs.ts';
 import type { ListedOutput, NodeOutput, OutputLineage } from '../../client/types.ts';
 import { type AddCommand, examples, id, uuid } from '../cli.ts';
-import { download, openOutput, plainBytes } from '../download.ts';
+import { download, downloadOutput, plainBytes } from '../download.ts';
 import { UsageError } from '../errors.ts';
 import { bytes, facts, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
@@ -131,10 +131,6 @@ async function outputsOf(
     });
     return [];
   }
-}
-
-async function downloadOutput(platform: PlatformClient, output: number, out: string | undefined) {
-  return download(await openOutput(platform, output), out, `output-${output}`);
 }
 
 const outputFacts = (output: ListedOutput) =>

@@ -75,7 +75,8 @@ const quickly = `quick as materialized (select set_config('synchronous_commit', 
 const expired = `k.created_at < clock_timestamp() - make_interval(hours => ${limits.idempotencyKeyKeptHours})`;
 const leaseEnd = `clock_timestamp() + make_interval(secs => ${limits.idempotencyKeyLeaseSeconds})`;
 const ofHold = `k.caller = $1 and k.key_digest = $2 and k.holder = $3::uuid`;
-const sweepBatch = 1_000;
+/** Rows of one sweep at the most. */
+export const keySweepBatch = 1_000;
 
 export type KeyStatements = Readonly<
   Record<'acquire' | 'made' | 'keep' | 'release' | 'renew' | 'sweep', string>
@@ -143,10 +144,8 @@ export function keyStatements(table: string): KeyStatements {
     sweep: `
       delete from ${table} where (caller, key_digest) in (
         select k.caller, k.key_digest from ${table} k
-         where ${expired} and k.lease_until < clock_timestamp() order by k.created_at limit ${sweepBatch}
+         where ${expired} and k.lease_until < clock_timestamp() order by k.created_at limit ${keySweepBatch}
            for update skip locked)
       returning 1`,
   };
 }
-
-export const keySweepBatch = sweepBatch;

@@ -9,8 +9,8 @@
 import { quote } from '../issue.ts';
 import { limits } from '../limits.ts';
 
-const operators = ['+', '-', '*', '/', '^', '<', '<=', '>', '>=', '==', '!='] as const;
-export type Operator = (typeof operators)[number];
+const comparisons = ['<', '<=', '>', '>=', '==', '!='] as const;
+export type Operator = '+' | '-' | '*' | '/' | '^' | (typeof comparisons)[number];
 
 /** Arguments of each function, least and most. `lag` takes its rows apart. */
 const functions = {
@@ -156,7 +156,6 @@ class Parser {
 
   #comparison(): Derived {
     const left = this.#sum();
-    const comparisons = operators.slice(5);
     const found = this.#readOperator(...comparisons);
     if (found === null) return left;
     const right = this.#sum();

@@ -2,30 +2,14 @@
 
 import { type IssueList, jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';
+import { isRunnerName, runnerNames } from '../runner-name.ts';
 import { checkConfigurationSchema } from '../templates/configuration-schema.ts';
 import { isJsonObject, isStorableText, type JsonObject, withinCharacters } from '../text.ts';
 import { type Concurrency, concurrencyMax } from './concurrency.ts';
 
-/** Names of runner types and node templates (decisions 10). */
-export const runnerNames = { minCharacters: 2, maxCharacters: 64 } as const;
-
-/** Lowercase latin letters, digits and single hyphens, beginning with a letter. */
-function isRunnerName(value: string): boolean {
-  return (
-    value.length >= runnerNames.minCharacters &&
-    value.length <= runnerNames.maxCharacters &&
-    /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(value)
-  );
-}
-
 /** The name of a file in the operator's folder of deployed runners: never a path out of it. */
 export function isEntrypointName(value: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/.test(value);
-}
-
-/** A name that nothing is registered by, in a message; what cannot be one is not repeated: it may be anything. */
-export function quoteRunnerName(name: string): string {
-  return isRunnerName(name) ? quote(name) : 'of that name';
 }
 
 type Steps = readonly (string | number)[];

@@ -4,7 +4,7 @@
  */
 import type { Role } from '../access/access.ts';
 import { limits } from '../limits.ts';
-import { quoteRunnerName } from './manifest-fields.ts';
+import { quoteRunnerName } from '../runner-name.ts';
 import type { Runtime } from './manifest-runner-types.ts';
 
 /** Whether tokens of a creator with this role reach runner types of this runtime. */

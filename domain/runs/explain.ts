@@ -1,7 +1,7 @@
 /** Why a node is not running, or no longer running, in sentences for operators. */
 import type { FullLimit } from '../runners/concurrency.ts';
 import type { VisibleNodeState } from './node-state.ts';
-import { describeFailure, type FailureCategory, type OpenRunState } from './run-plan.ts';
+import { describeFailure, type FailureCategory, type OpenRunState, waitsForParents } from './run-plan.ts';
 import { progressWords, type RunProgress } from './run-progress.ts';
 
 /** Why a node does not run, as codes for programs. */
@@ -162,11 +162,11 @@ function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun)
   }
   const { runnerType, lastSeenAt, recent, recentBusy, recentDrained, ofType } = runners;
   if (recent === 0 && ofType > 0) {
-    const claims = ofType === 1 ? 'The runner' : `None of the ${ofType} runners`;
-    return {
-      why: 'no-runner',
-      sentence: `${claims} of type ${runnerType} that ${ofType === 1 ? 'is' : 'are'} connected claims ${ofType === 1 ? 'no ' : ''}tasks of its node template. ${since}.`,
-    };
+    const none =
+      ofType === 1
+        ? `The runner of type ${runnerType} that is connected claims no tasks`
+        : `None of the ${ofType} runners of type ${runnerType} that are connected claims tasks`;
+    return { why: 'no-runner', sentence: `${none} of its node template. ${since}.` };
   }
   if (recent === 0) {
     const minutes = lastSeenAt === null ? 0 : Math.floor((now.getTime() - lastSeenAt.getTime()) / 60_000);
@@ -189,7 +189,7 @@ function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun)
     why: 'queued',
     sentence:
       `${since} behind ${count(run.tasksAhead, 'task')}; of ${count(recent - recentDrained, 'runner')} of type ${runnerType} ` +
-      `${recentBusy} ${recentBusy === 1 ? 'is' : 'are'} busy.`,
+      `${recentBusy} ${isOrAre(recentBusy)} busy.`,
   };
 }
 
@@ -198,14 +198,14 @@ const limitedScopes = { all: '', project: ' of its project', session: ' of its s
 
 function limited({ kind, name, scope, max, held }: FullLimit): string {
   const tasks = `${max === 1 ? 'task' : 'tasks'}${limitedScopes[scope]}`;
-  return `at most ${max} ${tasks} of ${limitedNouns[kind]} ${name} ${max === 1 ? 'is' : 'are'} held at once, and ${held} ${held === 1 ? 'is' : 'are'}.`;
+  return `at most ${max} ${tasks} of ${limitedNouns[kind]} ${name} ${isOrAre(max)} held at once, and ${held} ${isOrAre(held)}.`;
 }
 
 function explainIdle(facts: ExplainFacts): Explanation {
   if (facts.queuedUploads > 0) {
     return {
       why: 'uploads-queued',
-      sentence: `${count(facts.queuedUploads, 'upload')} ${facts.queuedUploads === 1 ? 'is' : 'are'} stored and waiting to be published.`,
+      sentence: `${count(facts.queuedUploads, 'upload')} ${isOrAre(facts.queuedUploads)} stored and waiting to be published.`,
     };
   }
   if (facts.isInput) {
@@ -264,11 +264,7 @@ function explainMissing({ trigger }: ExplainFacts, missing: readonly ExplainedPa
   return { why: 'waits-for-parents', sentence: `Waits for output of ${which} ${list}.` };
 }
 
-/** Whether parents keep a node from running: all of them must have an output, or one, by its trigger. */
-export function waitsForParents(trigger: 'all' | 'any', silent: number, parents: number): boolean {
-  return trigger === 'all' ? silent > 0 : silent === parents;
-}
-
 const time = (date: Date) => date.toISOString();
+const isOrAre = (number: number) => (number === 1 ? 'is' : 'are');
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 const withoutStop = (text: string) => text.replace(/\.$/, '');

@@ -1,6 +1,5 @@
 /** Whether a claim would get a task of a node, in sentences for authors of runners. */
-import { waitsForParents } from './explain.ts';
-import { type NodeFacts, type OpenRunState, type RunReason, reasonToRun } from './run-plan.ts';
+import { hasInputs, type NodeFacts, type OpenRunState, type RunReason, reasonToRun } from './run-plan.ts';
 
 export interface RunPreviewFacts {
   readonly isFrozen: boolean;
@@ -32,8 +31,7 @@ export function previewRun({ isFrozen, run, plan, silentParents }: RunPreviewFac
   }
   const reason = reasonToRun({ ...plan, hasOpenRun: false });
   if (reason !== undefined) return { wouldRun: true, why: dueReasons[reason] };
-  if (waitsForParents(plan.trigger, silentParents.length, plan.parentPositions.length))
-    return no(`No output yet of: ${silentParents.join(', ')}.`);
+  if (!hasInputs(plan)) return no(`No output yet of: ${silentParents.join(', ')}.`);
   return no('There are no new inputs since its last run.');
 }
 

@@ -44,10 +44,18 @@ export function reasonToRun(node: NodeFacts): RunReason | undefined {
   return Math.max(...node.parentPositions) > node.consumedPosition ? 'input' : undefined;
 }
 
-/** Whether there is anything to run on: an output of each parent, or of one where that is enough. */
-export function hasInputs(node: Pick<NodeFacts, 'trigger' | 'parentPositions'>): boolean {
-  const published = node.parentPositions.filter((position) => position > 0).length;
-  return node.trigger === 'any' ? published > 0 : published > 0 && published === node.parentPositions.length;
+/** Whether there is anything to run on. */
+export function hasInputs({
+  trigger,
+  parentPositions,
+}: Pick<NodeFacts, 'trigger' | 'parentPositions'>): boolean {
+  const silent = parentPositions.filter((position) => position === 0).length;
+  return parentPositions.length > 0 && !waitsForParents(trigger, silent, parentPositions.length);
+}
+
+/** Whether parents keep a node from running: all of them must have an output, or one, by its trigger. */
+export function waitsForParents(trigger: 'all' | 'any', silent: number, parents: number): boolean {
+  return trigger === 'all' ? silent > 0 : silent === parents;
 }
 
 /** Why an attempt failed, for its own record; a run that waits says more in its `statusDetails`. */

@@ -5,7 +5,7 @@
 
 import { type Issue, IssueList, jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';
-import { quoteRunnerName } from '../runners/manifest-fields.ts';
+import { quoteRunnerName } from '../runner-name.ts';
 import { isJsonObject, isName, isStorableText, type JsonObject, withinCharacters } from '../text.ts';
 import { type ConfigurationValidator, configurationValidators } from './configuration-schema.ts';
 import { isSameGraph, orderGraph } from './graph.ts';

@@ -85,7 +85,7 @@ export const sizeHeader = 'x-platform-size-bytes';
 /** Parts of a route that may send its callers to the store; spread into it. */
 export const redirectable = {
   query: z.object({
-    redirect: booleanParameter(false).meta({
+    redirect: booleanParameter().meta({
       description:
         'Accept 307 with the address of the bytes at the store, where the platform has `S3_DOWNLOAD_ENDPOINT`. Follow it ' +
         'without the token, with the same `Range`. Small outputs are sent as without it.',

@@ -186,7 +186,7 @@ function jsonContent(schema: z.ZodType) {
 /** Readers that know these types parse them, so that a schema would be one of what they make of them. */
 const parsedMedia: readonly string[] = ['application/yaml', 'text/event-stream'];
 
-function bytesContent(media: readonly string[], example: string = someBytes.example) {
+function bytesContent(media: readonly string[], example: string) {
   const schemaOf = (type: string) => (parsedMedia.includes(type) ? {} : someBytes.schema);
   return Object.fromEntries(media.map((type) => [type, { schema: schemaOf(type), example }]));
 }
@@ -194,7 +194,7 @@ function bytesContent(media: readonly string[], example: string = someBytes.exam
 function response(spec: ResponseSpec): ZodOpenApiResponseObject {
   const schema = spec.items === undefined ? spec.schema : z.array(spec.items);
   const json = schema && { 'application/json': jsonContent(schema) };
-  const bytes = spec.media && bytesContent([spec.media].flat(), spec.example);
+  const bytes = spec.media && bytesContent([spec.media].flat(), spec.example ?? someBytes.example);
   const content = json || bytes ? { ...json, ...bytes } : undefined;
   const headers = Object.entries(spec.headers ?? {}).map(
     ([name, description]) =>

@@ -58,6 +58,9 @@ const sentences: Readonly<Record<CancelReason, string>> = {
   ended: 'The task has ended.',
 };
 
+/** The report of a cancelled task: the platform records every report of it as cancelled. */
+export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
+
 /** The message of any thrown value, with its cause. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return textOf(error);

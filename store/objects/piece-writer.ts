@@ -205,9 +205,7 @@ class PieceWriter {
       const reserved = this.#number.then(() => record.reserve());
       this.#number = reserved;
       const number = await reserved;
-      const { etag } = await storing(async (signal) => ({
-        etag: await sendPart(place, storeUploadId, number, part, { signal }),
-      }));
+      const etag = await storing((signal) => sendPart(place, storeUploadId, number, part, { signal }));
       isSent = true;
       return { number, etag, sizeBytes: part.sizeBytes };
     } finally {

@@ -21,11 +21,10 @@ export async function listRunnerTemplates(database: Queryable): Promise<RunnerTe
   );
 }
 
-/** Names of the runner types with this runtime, retired ones too. */
-export async function listRunnerTypeNames(database: Queryable, runtime: string): Promise<string[]> {
+/** Names of the runner types with the runtime `external`, retired ones too. */
+export async function listExternalTypeNames(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
-    'select name from runner_type where runtime = $1 order by name',
-    [runtime],
+    "select name from runner_type where runtime = 'external' order by name",
   );
   return rows.map((row) => row.name);
 }

@@ -9,7 +9,7 @@ import { commandLine } from './support.ts';
 
 const { folder, runSdp } = commandLine();
 const stage = await runnerStage();
-const { api, people } = stage;
+const { api, database, people } = stage;
 await ship(api.composed.services.database);
 
 const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
@@ -228,4 +228,62 @@ describe('sdp concurrency and prioritize', () => {
     expect((await sdp(['sessions', 'prioritize', graph.sessionId, '11'])).code).toBe(2);
     await json('projects', 'prioritize', `${graph.projectId}`, '0');
   });
+});
+
+const webhooks = (...args: string[]) => sdp(['webhooks', ...args], { SDP_TOKEN: people.Developer.token });
+async function webhooksJson(...args: string[]) {
+  const { code, out, err } = await webhooks(...args, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+test('a webhook that its receiver disabled by 410 is enabled again, and changed', async () => {
+  const url = 'https://hooks.example.org/sdp';
+  const { id } = await webhooksJson('create', url, '--event', 'node.failed');
+  const reason = 'The receiver answered with status 410.';
+  await database.query('update webhook set enabled = false, disabled_reason = $2 where id = $1', [
+    id,
+    reason,
+  ]);
+  expect((await webhooks('list')).out).toContain(reason);
+  const enabled = await webhooks('update', id, '--enable');
+  expect(enabled).toEqual({ code: 0, out: `${url} is enabled for node.failed.\n`, err: '' });
+  expect(await webhooksJson('list')).toMatchObject([{ id, enabled: true, disabledReason: null }]);
+  const events = ['--event', 'session.settled', '--event', 'node.failed'];
+  const changed = await webhooksJson('update', id, '--to', `${url}/2`, ...events, '--disable');
+  expect(changed).toMatchObject({
+    id,
+    url: `${url}/2`,
+    events: ['session.settled', 'node.failed'],
+    enabled: false,
+  });
+  const nothing = await webhooks('update', id);
+  expect([nothing.code, nothing.err]).toEqual([
+    2,
+    'Name what changes: --to, --event, --enable or --disable.\n',
+  ]);
+  expect((await webhooks('update', id, '--enable', '--disable')).code).toBe(2);
+  await webhooksJson('delete', id);
+});
+
+test('a webhook of one project names it by title or id', async () => {
+  const title = `Course ${randomUUID()}`;
+  const project = await json('projects', 'create', title);
+  for (const named of [title, String(project.id)]) {
+    const made = ['https://hooks.example.org/sdp', '--event', 'node.failed', '--project', named];
+    expect(await webhooksJson('create', ...made)).toMatchObject({ projectId: project.id });
+  }
+});
+
+test('deliveries are listed by page', async () => {
+  const { id } = await webhooksJson('create', 'https://hooks.example.org/sdp', '--event', 'node.failed');
+  const sent = [await webhooksJson('test', id), await webhooksJson('test', id)].map(
+    (delivery) => delivery.id,
+  );
+  const newest = (await webhooks('deliveries', id, '--limit', '1')).out;
+  expect(newest).toContain(sent[1]);
+  const [, before = ''] = /\nMore: --before (\d+)\n$/.exec(newest) ?? [];
+  const last = await webhooks('deliveries', id, '--limit', '1', '--before', before);
+  expect([last.code, last.out]).toEqual([0, expect.stringContaining(sent[0])]);
+  expect(last.out).not.toContain('More: ');
 });

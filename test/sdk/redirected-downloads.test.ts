@@ -1,7 +1,7 @@
 /** Kits and command line read large bytes from the store where the platform sends them there. */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
@@ -124,6 +124,7 @@ describe('a download', () => {
     { way: 'broken', faults: ['refuse'] },
     { way: 'refused', faults: [{ status: 403 }] },
     { way: 'other bytes', faults: [{ status: 200 }] },
+    { way: 'another byte', faults: ['other-byte'] },
     { way: 'silent', faults: [{ heldUntil: new Promise<void>(() => undefined) }] },
   ] as const;
   test.each(ways)('of the command line: $way', async ({ way, faults }) => {
@@ -161,9 +162,13 @@ print(hashlib.sha256(node.latest.bytes()).hexdigest())
       output,
       sha256(Buffer.of()),
     ]);
+    const seen = asked();
     const file = join(folder, 'other');
     const { code, err } = await runSdp(['outputs', 'download', String(output), '--out', file], signedIn);
     expect([code, err]).toEqual([expect.any(Number), expect.stringContaining('checksum')]);
     expect(code).not.toBe(0);
+    expect(existsSync(file)).toBe(false);
+    // The second read was made through the platform.
+    expect(seen()).toHaveLength(1);
   });
 });

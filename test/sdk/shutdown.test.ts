@@ -1,8 +1,10 @@
 /** The orderly end of a runner process. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { defineRunner } from '../../sdk/index.ts';
+import { defineRunner, startRunner } from '../../sdk/index.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { contractStage } from './support/contract-stage.ts';
 import { faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
 
@@ -199,4 +201,28 @@ test('a process whose token is refused ends with code 1', async () => {
   });
   expect(await child.ended).toBe(1);
   expect(child.log()).toMatch(/refuses the runner \(HTTP 401\): A valid bearer token.*SDP_RUNNER_TOKEN/);
+});
+
+test('a task that comes when the runner stops is released, which counts as no attempt', async () => {
+  const contract = await contractStage();
+  const [first, second] = [contract.offer('x'), contract.offer('y')];
+  const { url, token } = contract.server;
+  const goOn = Promise.withResolvers<void>();
+  const held = contract.server.faults.add({ on: ['complete'], fault: { kind: 'hold', until: goOn.promise } });
+  const runner = defineRunner({ templates: ['contract'], run: () => 'no-output' });
+  const running = await startRunner(runner, {
+    url,
+    token,
+    waitSeconds: 5,
+    graceSeconds: 10,
+    log: () => undefined,
+  });
+  await eventually('its end is on its way', () => held.hits.length === 1);
+  const stopped = running.stop();
+  await delay(50);
+  goOn.resolve();
+  await stopped;
+  expect(first.runs[0]?.outcome).toBe('no-output');
+  expect(second.runs[0]).toMatchObject({ state: 'queued', attempt: 1 });
+  expect(second.runs[0]?.claims.map(({ end }) => end?.how)).toEqual(['release']);
 });

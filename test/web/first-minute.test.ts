@@ -1,7 +1,7 @@
-/** The first minute on an empty platform: from a click, or a file, to a dashboard. */
+/** The first minute on an empty platform, from a click, or a file, to a dashboard; and the list of dashboards, each with its first curve, read a few at a time when it is seen. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { ask } from '../support/api.ts';
+import { ask, makePerson } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type TestBrowser,
   tooWide,
 } from './support/browser.ts';
+import { driveSession } from './support/drive.ts';
 import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -73,5 +74,95 @@ describeInBrowser('the first minute', () => {
     await dropFile(page, 'h1', { name: 'stint 3.csv', type: 'text/csv', text: 'time,speed\n0,1\n1,2\n' });
     await page.getByRole('heading', { name: 'stint 3' }).waitFor();
     await page.locator('.session-head').getByRole('link', { name: 'Test track' }).waitFor();
+  });
+});
+
+const many = 30;
+
+describeInBrowser('the list of dashboards', () => {
+  let browser: TestBrowser;
+  let page: Page;
+  let sessionId: string;
+  const asked = new Set<string>();
+
+  beforeAll(async () => {
+    let dashboardId: number;
+    ({ sessionId, dashboardId } = await driveSession(api.url, token, {
+      project: 'Red ring',
+      name: 'Car 44',
+    }));
+    ({ browser, page } = await openBrowser(api.url));
+    // The one recording stands for a page of them.
+    await page.route('**/api/v2/dashboard/dimensions?*', async (route) => {
+      const answer = await route.fetch();
+      const list = (await answer.json()) as { dimensions: { id: number }[] };
+      const dimensions = Array.from({ length: many }, (_, index) => ({
+        ...list.dimensions[0],
+        id: dashboardId + index * 1000,
+        sessionName: `Car ${index + 1}`,
+      }));
+      await route.fulfill({ response: answer, json: { ...list, dimensions, totalCount: many } });
+    });
+    await page.route(/\/dashboard\/dimensions\/\d+(\/series\?.*)?$/, async (route) => {
+      const { pathname } = new URL(route.request().url());
+      const id = /dimensions\/(\d+)/.exec(pathname)![1]!;
+      asked.add(id);
+      await route.continue({
+        url: route.request().url().replace(`dimensions/${id}`, `dimensions/${dashboardId}`),
+      });
+    });
+    await page.setViewportSize({ width: 1440, height: 500 });
+    await signInAs(page, `${api.url}/dashboards`, administrator);
+  });
+
+  test('shows the first curve of each, with its channel and range', async () => {
+    const first = page.getByRole('row', { name: /^Car 1 / });
+    await first.getByText('speed').waitFor();
+    await first.getByText('113 to 259 km/h').waitFor();
+    await expect
+      .poll(async () => (await first.locator('.spark path').getAttribute('d'))!.length)
+      .toBeGreaterThan(500);
+  });
+
+  test('reads those that are seen, a few at a time', async () => {
+    expect(asked.size).toBeLessThan(many);
+    await page.getByText(`Car ${many}`, { exact: true }).scrollIntoViewIfNeeded();
+    await page
+      .getByRole('row', { name: new RegExp(`^Car ${many} `) })
+      .locator('.spark path')
+      .waitFor();
+    // By the page's own times: what the test hears of an answer comes later than the page does.
+    const maxAtOnce = await page.evaluate<number>(`(() => {
+      const reads = performance.getEntriesByType('resource').filter(({ name }) => /dimensions[/][0-9]+/.test(name));
+      const begunBefore = (at) => reads.filter(({ startTime, responseEnd }) => startTime <= at && responseEnd > at);
+      return Math.max(...reads.map(({ startTime }) => begunBefore(startTime).length));
+    })()`);
+    expect(maxAtOnce).toBeGreaterThan(0);
+    expect(maxAtOnce).toBeLessThanOrEqual(4);
+  });
+
+  test.each(appearances)('is accessible and fits in $name', async (appearance) => {
+    await wear(page, appearance);
+    await page.locator('.spark path').first().waitFor();
+    await picture(page, `dashboards-list-${appearance.name}`);
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+  });
+
+  test('a Trainee is not led to the dashboard of a session in which they take no part', async () => {
+    const trainee = await makePerson(api.url, token, 'Trainee');
+    const { browser: other, page: tab } = await openBrowser(api.url);
+    await signInAs(tab, `${api.url}/sessions/${sessionId}`, trainee);
+    await tab.getByText('Only people who take part in the session see its dashboard.').waitFor();
+    await tab.locator('.figures').waitFor();
+    await expect.poll(() => tab.getByRole('link', { name: 'Open dashboard' }).count()).toBe(0);
+    await expect.poll(() => tab.getByRole('alert').count()).toBe(0);
+    const { body } = await ask(api.url, 'GET', `/api/v2/sessions/${sessionId}`, { token });
+    expect(body.dimensions).toHaveLength(1);
+    // A colleague's link leads there all the same.
+    await tab.goto(`${api.url}/dashboards/${body.dimensions[0].id}`);
+    await tab.getByText('or you do not take part in it').waitFor();
+    expect([...browser.offences, ...other.offences]).toEqual([]);
+    await other.close();
   });
 });

@@ -4,12 +4,12 @@ import { access, runnerScopes } from '../../../domain/access/access.ts';
 import { limits } from '../../../domain/limits.ts';
 import { heartbeatIntervalSeconds } from '../../../domain/runs/lease-times.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
-import { listRunnerTypeNames, type RunnerTemplate } from '../../../store/registry/claimable-templates.ts';
+import { listExternalTypeNames, type RunnerTemplate } from '../../../store/registry/claimable-templates.ts';
 import { signOffRunner } from '../../../store/runners/runner-instances.ts';
 import { defineRoute } from '../../route.ts';
+import { runnerExampleValues } from '../../runner-examples.ts';
 import type { RunnerPrincipal } from '../../runner-tokens/principal.ts';
 import type { Services } from '../../services.ts';
-import { runnerExampleValues } from '../examples.ts';
 import { auditedByClaims, holderOf, instanceIdForm } from '../identity.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from '../schema.ts';
 import { claimForReply, coverageFor } from './claim.ts';
@@ -51,7 +51,7 @@ async function tokenOf(services: Services, principal: RunnerPrincipal) {
 async function accountOf(services: Services, { username }: { readonly username: string }) {
   const [snapshot, runnerTypes] = await Promise.all([
     services.runners.templates.load(0),
-    listRunnerTypeNames(services.database, 'external'),
+    listExternalTypeNames(services.database),
   ]);
   return {
     kind: 'account' as const,

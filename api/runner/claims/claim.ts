@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Problem } from '../../../domain/errors.ts';
 import { limits } from '../../../domain/limits.ts';
 import { isRefusal, sqlStates } from '../../../domain/network/database-fault.ts';
-import { quoteRunnerName } from '../../../domain/runners/manifest-fields.ts';
+import { quoteRunnerName } from '../../../domain/runner-name.ts';
 import { runnerVersion } from '../../../domain/runners/runner-version.ts';
 import type { RunnerIdentity } from '../../../store/runners/holder.ts';
 import {

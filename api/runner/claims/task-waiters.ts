@@ -168,14 +168,14 @@ export class TaskWaiters {
     return [...this.#waiters].filter((waiter) => waiter.isIdle).length;
   }
 
+  /** Those of them whose instance is drained. */
+  get drainedCount(): number {
+    return [...this.#waiters].filter((waiter) => waiter.isDrained).length;
+  }
+
   /** Connects, so that the first waiting claim finds an open connection. Safe to call again. */
   listen(): void {
     this.#listener.start();
-  }
-
-  /** Those whose instance is drained. */
-  get drainedCount(): number {
-    return [...this.#waiters].filter((waiter) => waiter.isDrained).length;
   }
 
   /** Registers a waiting claim; tasks that become ready after this call wake it. */

@@ -3,9 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { BackOff, isTransient } from '../calls/back-off.ts';
 import { HttpClient, readJson, readRefusal } from '../calls/http-request.ts';
 import type { HeartbeatWire } from '../calls/wire.ts';
-import { ApiError, isEnd, messageOf } from '../errors.ts';
+import { ApiError, cancelReport, isEnd, messageOf } from '../errors.ts';
 import { LogSender } from '../logs/log-sender.ts';
-import { cancelReport } from '../task/outcome.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 
 const settings = workerData as ThreadSettings;

@@ -1,5 +1,6 @@
 /** The SHA-256 of a read of all bytes. */
 import { createHash } from 'node:crypto';
+import { sha256Of } from '../../../client/checksum.ts';
 
 /** All bytes came, and they are not those that the platform stores. */
 export class OtherBytes extends Error {}
@@ -10,7 +11,7 @@ export class Checksum {
 
   /** @param etag of the bytes as stored: their SHA-256, or a tag of the store, by which nothing is checked */
   constructor(etag: string | undefined) {
-    this.#wanted = /^"([0-9a-f]{64})"$/.exec(etag ?? '')?.[1];
+    this.#wanted = sha256Of(etag);
   }
 
   update(bytes: Uint8Array): void {

@@ -1,5 +1,6 @@
 /** Turns the result or error of the runner's code into a report to the platform. */
 import {
+  cancelReport,
   type FailureCategory,
   isTaskCancelled,
   isTaskFailure,
@@ -79,9 +80,6 @@ function jsonState(state: unknown): unknown {
     throw new TypeError(`The state is no JSON: ${messageOf(error)}`, { cause: error });
   }
 }
-
-/** The report of a cancelled task: the platform records every report of it as cancelled. */
-export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
 
 /** @param cancelled the reason of the task's signal, if it is aborted */
 export function reportOfError(error: unknown, cancelled: TaskCancelled | undefined): Report {

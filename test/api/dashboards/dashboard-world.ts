@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { TabularConfiguration } from '../../../activities/builtin/tabular/configuration.ts';
 import { convertTabular } from '../../../activities/builtin/tabular/convert/convert.ts';
-import type { RecordingDescription } from '../../../activities/builtin/tabular/recording/recording.ts';
+import type { RecordingDescription } from '../../../activities/builtin/tabular/description.ts';
 import { dashboardRoutes } from '../../../api/dashboards/routes.ts';
 import { layoutRoutes } from '../../../api/layouts/routes.ts';
 import { projectRoutes } from '../../../api/projects/routes.ts';

@@ -1,15 +1,17 @@
-/** Which runners are present, for operators and for the explanation why a node waits. */
-import { describe, expect, test } from 'vitest';
+/** Which runners are present, for operators and for the explanation why a node waits; and drained ones. */
+import { afterAll, describe, expect, test } from 'vitest';
 import { limits } from '../../../domain/limits.ts';
-import { ask } from '../../support/api.ts';
+import { ask, startTestApi } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
+import { upload } from '../../support/graph.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../../support/runner.ts';
+import { tokenStage } from '../runner-tokens/support.ts';
 import { administration } from './support.ts';
 
 const stage = await runnerStage();
-const { api, people } = stage;
+const { api, database, people } = stage;
 const { waiters } = api.composed.services.runners;
-const { drain, shown, unseen } = administration(stage);
+const { admin, drain, shown, unseen } = administration(stage);
 
 const stateOf = async (runner: TestRunner) => (await shown(runner.instanceId)).state;
 const signOff = (runner: TestRunner) => runner.call('DELETE', `/instances/${runner.instanceId}`);
@@ -87,5 +89,106 @@ describe('why a node waits', () => {
     expect(await explained(graph)).toMatch(
       /^No runner of type outside-runner is connected; the last was seen \d+ minutes? ago\. Queued since .*Z\.$/,
     );
+  });
+});
+
+const second = await startTestApi(stage.platform.environment);
+afterAll(() => second.stop());
+
+/** Durations of five rounds, the shortest first: on a busy machine one may be late. */
+async function rounds(once: () => Promise<number>): Promise<number[]> {
+  const delays: number[] = [];
+  for (let round = 0; round < 5; round += 1) delays.push(await once());
+  return delays.sort((one, other) => one - other);
+}
+
+describe('a drained instance', () => {
+  test('finishes its task and gets no more until it is undrained', async () => {
+    const { graph, runner: newRunner } = await tokenStage(stage, { length: 2 });
+    await upload(database, graph, 'input');
+    const [runner, other] = [newRunner(), newRunner()];
+    const task = await runner.acquire(graph.template);
+    expect(await drain(runner)).toMatchObject({
+      status: 200,
+      body: { drained: true, task: { taskId: task.taskId } },
+    });
+    const heartbeat = await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {});
+    expect(heartbeat.body.cancelRequested).toBe(false);
+    await runner.write(task.taskId, 'a');
+    expect((await runner.end(task.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
+    expect((await runner.claim(graph.template)).status).toBe(204);
+    expect((await runner.claim([])).status).toBe(204);
+    expect(await drain(runner, 'DELETE')).toMatchObject({
+      status: 200,
+      body: { drained: false, task: null },
+    });
+    expect((await runner.claim(graph.template)).status).toBe(200);
+    expect((await other.claim(graph.template)).status).toBe(204);
+  });
+
+  test('waits its time, while others claim ready tasks at once', async () => {
+    const drained = stage.runner();
+    await drained.claim((await stage.chainOf(1)).template);
+    expect((await drain(drained)).status).toBe(200);
+    const delays = await rounds(async () => {
+      const graph = await stage.chainOf(1);
+      const startedAtMs = performance.now();
+      const resting = drained.claim(graph.template, 1);
+      await eventually('it waits', () => waiters.idleCount === 1);
+      const claimed = stage.runner().claim(graph.template, 30);
+      await eventually('both wait', () => waiters.idleCount === 2);
+      await upload(database, graph, 'input');
+      const readyAtMs = performance.now();
+      expect((await claimed).status).toBe(200);
+      const delayMs = performance.now() - readyAtMs;
+      expect((await resting).status).toBe(204);
+      expect(performance.now() - startedAtMs).toBeGreaterThan(990);
+      return delayMs;
+    });
+    // The poll of a second would show in most of them.
+    expect(delays[2]).toBeLessThan(250);
+  });
+
+  test('that is drained while its claim waits, at any process, gets no task; undrained it gets one at once', async () => {
+    const runner = stage.runner({ url: second.url });
+    const theirs = second.composed.services.runners.waiters;
+    const delays = await rounds(async () => {
+      const graph = await stage.chainOf(1);
+      const claimed = runner.claim(graph.template, 60);
+      await eventually('it waits', () => theirs.idleCount === 1);
+      await drain(runner);
+      await eventually('it rests', () => theirs.drainedCount === 1);
+      await upload(database, graph, 'input');
+      expect(theirs.count).toBe(1);
+      expect((await shown(runner.instanceId)).task).toBeNull();
+      const { id } = await shown(runner.instanceId);
+      const startedAtMs = performance.now();
+      await admin('DELETE', `/${id}/drain`);
+      const answer = await claimed;
+      expect(answer.status).toBe(200);
+      const delayMs = performance.now() - startedAtMs;
+      await runner.end(answer.body.taskId, 'complete', { outcome: 'no-output' });
+      return delayMs;
+    });
+    expect(delays[2]).toBeLessThan(250);
+  });
+
+  test('gets no task from a claim concurrent with the draining', async () => {
+    const graph = await stage.chainOf(1);
+    const runners = Array.from({ length: 12 }, () => stage.runner());
+    for (const runner of runners) await runner.claim(graph.template);
+    await upload(database, graph, 'input');
+    const ids = await Promise.all(runners.map(async ({ instanceId }) => (await shown(instanceId)).id));
+    const answers = await Promise.all(
+      runners.map(async (runner, at) => {
+        const draining = admin('POST', `/${ids[at]}/drain`);
+        const claim = runner.claim(graph.template);
+        await draining;
+        // However the claim under way ended, it gets no task from now on.
+        const next = await claim.then(() => runner.claim(graph.template));
+        return next.status;
+      }),
+    );
+    expect(answers).toEqual(runners.map(() => 204));
   });
 });

@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
+/** What the routes of webhooks refuse, and what the events of nodes name. The refusals come first: they leave the list empty. */
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { sendWebhook, webhookReach } from '../../../activities/send-webhook.ts';
 import { acquireDelivery, recordAttempt } from '../../../store/webhooks/deliveries.ts';
 import { ask } from '../../support/api.ts';
@@ -6,7 +7,51 @@ import { runnerStage } from '../../support/runner.ts';
 import { startReceiver } from './receiver.ts';
 
 const stage = await runnerStage();
-const { api, people, database } = stage;
+const { api, database, people } = stage;
+const path = '/api/v2/admin/webhooks';
+const admin = (method: string, at: string, json?: unknown, token = people.Developer.token) =>
+  ask(api.url, method, at, { token, json });
+
+describe('bad requests change nothing', () => {
+  test.each([
+    [{}, 'url must be an http or https address.'],
+    [{ url: 'ftp://x', events: ['node.failed'] }, 'url must be'],
+    [{ url: 'http://u:p@x/', events: ['node.failed'] }, 'url must be'],
+    [{ url: `http://x/${'y'.repeat(2_000)}`, events: ['node.failed'] }, 'url holds at most'],
+    [{ url: 'http://x/', events: [] }, 'events must name at least one event.'],
+    [{ url: 'http://x/', events: ['node.failed', 'node.failed'] }, 'events must name each event once.'],
+    [{ url: 'http://x/', events: ['node.exploded'] }, 'An event is one of'],
+    [
+      { url: 'http://x/', events: ['node.failed'], projectId: 999_999_999 },
+      'projectId: there is no such project.',
+    ],
+    [{ url: 'http://x/', events: ['node.failed'], enabled: 'yes' }, 'enabled must be true or false.'],
+  ])('%j', async (json, message) => {
+    const answer = await admin('POST', path, json);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(message);
+    expect((await admin('GET', path)).body).toEqual([]);
+  });
+
+  test('other roles are refused, and unknown webhooks are not found', async () => {
+    for (const role of ['Instructor', 'Trainee'] as const)
+      expect((await admin('GET', path, undefined, people[role].token)).status).toBe(403);
+    for (const [method, at] of [
+      ['GET', ''],
+      ['PUT', ''],
+      ['DELETE', ''],
+      ['POST', '/test'],
+      ['POST', '/rotate-secret'],
+      ['GET', '/deliveries'],
+    ] as const) {
+      for (const id of ['0197f3aa-0000-7000-8000-000000000001', 'nonsense']) {
+        const answer = await admin(method, `${path}/${id}${at}`, method === 'PUT' ? {} : undefined);
+        expect(answer).toMatchObject({ status: 404, body: { message: 'Webhook not found.' } });
+      }
+    }
+  });
+});
+
 const { token } = people.Developer;
 const post = (path: string, json: object = {}) => ask(api.url, 'POST', `/api/v2${path}`, { token, json });
 
@@ -69,8 +114,6 @@ test('an upload to a node makes no event of a run, and hides none', async () => 
     ['node.succeeded', { runId: succeeded.runId, statusDetails: 'Finished without an output.' }],
   ]);
 });
-
-const path = '/api/v2/admin/webhooks';
 
 test('an answer that is cut within a character is recorded, and the delivery not sent again for it', async () => {
   const receiver = await startReceiver();

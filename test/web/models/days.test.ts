@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { daysUpToNow, momentsOf, startOfDay } from '../../../web/src/days.ts';
 import { setTimeZone } from '../../../web/src/format.ts';
-import { daysUpToNow, momentsOf, startOfDay } from '../../../web/src/query/days.ts';
 import { readFilter, writeFilter } from '../../../web/src/query/model.ts';
 
 const zone = process.env.TZ;

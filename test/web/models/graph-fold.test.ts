@@ -1,7 +1,7 @@
 /** A wide graph in bands, without a browser. */
 import { expect, test } from 'vitest';
-import { fold, foldToFit } from '../../../web/src/session/graph-fold.ts';
-import { layoutGraph } from '../../../web/src/session/graph-layout.ts';
+import { fold, foldToFit } from '../../../web/src/graph/graph-fold.ts';
+import { layoutGraph } from '../../../web/src/graph/graph-layout.ts';
 
 const sizes = { nodeWidth: 200, nodeHeight: 60, columnGap: 40, rowGap: 20 };
 const chain = (length: number) =>

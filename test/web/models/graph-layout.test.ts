@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { edgePath, type GraphNode, layoutGraph } from '../../../web/src/session/graph-layout.ts';
+import { edgePath, type GraphNode, layoutGraph } from '../../../web/src/graph/graph-layout.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 const sizes = { nodeWidth: 200, nodeHeight: 60, columnGap: 40, rowGap: 20 };

@@ -8,11 +8,12 @@ import {
   entriesOf,
   newDraft,
   valueOfText,
+  valueText,
   withChanges,
 } from '../../../web/src/session/metadata-model.ts';
 import { filterOf, listAddress, listQueryOf, readView } from '../../../web/src/sessions/address.ts';
 import { exampleText } from '../../../web/src/sessions/example.ts';
-import { csvOf, nodesDone, refreshed, statusWords, valueText } from '../../../web/src/sessions/list-model.ts';
+import { csvOf, nodesDone, refreshed, statusWords } from '../../../web/src/sessions/list-model.ts';
 
 const view = (text: string) => readView(new URLSearchParams(text));
 

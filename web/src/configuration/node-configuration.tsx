@@ -10,7 +10,7 @@ import {
   readConfiguration,
   readConfigurationSchema,
   saveConfiguration,
-} from '../runs-api.ts';
+} from '../runs/api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';

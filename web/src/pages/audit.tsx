@@ -1,8 +1,8 @@
 import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
+import { startOfDay } from '../days.ts';
 import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle } from '../names.ts';
-import { startOfDay } from '../query/days.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { useSessionNames } from '../sessions/session-names.ts';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Report, ReportCatalog } from '../api.ts';
 import { downloadReport, listReports, readReport } from '../dashboard-api.ts';
+import { momentsOf } from '../days.ts';
 import { plural } from '../format.ts';
 import { type Action, useAction, useResource, useTitle } from '../hooks.ts';
-import { momentsOf } from '../query/days.ts';
 import { ReportEditor } from '../reports/editor.tsx';
 import { ReportPreview } from '../reports/preview.tsx';
 import { Schedules } from '../reports/schedules.tsx';

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { titleOf } from '../names.ts';
 import { Suggestions } from '../session/metadata-fields.tsx';
-import { stateStyles } from '../sessions/list-model.ts';
+import { stateStyles } from '../session/state-styles.ts';
 import { Select } from '../ui/form.tsx';
 import { RemovePart } from './buttons.tsx';
 import type { FieldType } from './fields.ts';

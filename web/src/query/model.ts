@@ -3,7 +3,7 @@
  * from the platform's filter. Pure: tested without a browser.
  */
 import type { Project, SessionMetadataKey, SessionTemplate } from '../../../client/types.ts';
-import { inShownZone, timeInShownZone } from './days.ts';
+import { inShownZone, timeInShownZone } from '../days.ts';
 import type { Field, Operator } from './fields.ts';
 import { fieldOf, isBare, operatorsOf } from './fields.ts';
 

@@ -1,9 +1,9 @@
 import { downloadReport } from '../dashboard-api.ts';
+import { momentsOf } from '../days.ts';
 import { useResource } from '../hooks.ts';
 import { readFirst } from '../preview/fetch.ts';
 import { separated } from '../preview/read.ts';
 import { TableView } from '../preview/table-view.tsx';
-import { momentsOf } from '../query/days.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { cellText } from './cell-text.ts';
 

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { BackOff, pause } from '../../../client/back-off.ts';
 import { ApiError } from '../../../client/errors.ts';
 import { readEvents } from '../../../client/event-stream.ts';
-import { type LogQuery, openLog, type RunLogEntry } from '../runs-api.ts';
 import { connectionOf, untilShown } from '../visibility.ts';
+import { type LogQuery, openLog, type RunLogEntry } from './api.ts';
 import { LogLines } from './log-lines.ts';
 
 /** The platform sends a sign of life every few seconds. */

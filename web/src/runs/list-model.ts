@@ -1,8 +1,8 @@
 /** The list of runs: its view in the address, and how newer answers change it. Pure: tested without a browser. */
 import type { Query } from '../../../client/api-client.ts';
 import type { NodeRun, NodeRunList } from '../../../client/types.ts';
+import { startOfDay } from '../days.ts';
 import { titleOf } from '../names.ts';
-import { startOfDay } from '../query/days.ts';
 
 export type RunQuery = Query<'GET /api/v2/node-runs'>;
 

@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { shownZone } from '../format.ts';
-import type { RunLogEntry } from '../runs-api.ts';
 import { Icon } from '../ui/icon.tsx';
 import { useNamesOfPeople } from '../ui/people.ts';
+import type { RunLogEntry } from './api.ts';
 import { chunkLines, type LogLines, piecesOf, readable } from './log-lines.ts';
 import { type OpensAt, useLogPlace } from './use-log-place.ts';
 

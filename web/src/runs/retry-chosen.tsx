@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import { plural } from '../format.ts';
 import { textOf } from '../http.ts';
 import { titleOf } from '../names.ts';
-import { changeRun, type NodeRun } from '../runs-api.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { changeRun, type NodeRun } from './api.ts';
 import { isHopelessRetry } from './model.ts';
 
 /** Retries the chosen runs, one after the other, and says what became of them. */

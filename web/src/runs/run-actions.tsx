@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks';
 import { useAction } from '../hooks.ts';
 import { titleOf } from '../names.ts';
 import { useAbilities } from '../role.ts';
-import { changeRun, type NodeRun } from '../runs-api.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { changeRun, type NodeRun } from './api.ts';
 import { isHopelessRetry, isOpenRun } from './model.ts';
 
 /**

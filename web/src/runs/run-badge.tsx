@@ -1,6 +1,6 @@
 import type { StateStyle } from '../node-state.ts';
-import type { NodeRun } from '../runs-api.ts';
 import { Icon } from '../ui/icon.tsx';
+import type { NodeRun } from './api.ts';
 
 type RunState = NodeRun['state'];
 

@@ -3,11 +3,11 @@ import { readOutputData } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { useAction } from '../hooks.ts';
 import { fileTitle, titleOf } from '../names.ts';
-import type { NodeRunDetails } from '../runs-api.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Notice } from '../ui/notice.tsx';
+import type { NodeRunDetails } from './api.ts';
 
 const shownFiles = 20;
 

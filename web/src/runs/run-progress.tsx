@@ -1,5 +1,5 @@
 import { useNow } from '../hooks.ts';
-import type { NodeRun } from '../runs-api.ts';
+import type { NodeRun } from './api.ts';
 import { elapsedOf, isOpenRun, progressWords } from './model.ts';
 
 /** How far an open run is, as its runner reports it, and how long it has taken. */

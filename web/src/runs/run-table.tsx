@@ -1,8 +1,8 @@
 import { useNow } from '../hooks.ts';
 import { runnerTitle, templateTitle, titleOf, withoutCategory } from '../names.ts';
-import type { NodeRun } from '../runs-api.ts';
 import { Ago } from '../ui/ago.tsx';
 import { figureColumn, spareColumn, Table } from '../ui/table.tsx';
+import type { NodeRun } from './api.ts';
 import type { ShownRun } from './list-model.ts';
 import { elapsedOf, isOpenRun, progressWords } from './model.ts';
 import { RunBadge } from './run-badge.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../api.ts';
 import { closeSession } from '../api.ts';
+import { timeInShownZone } from '../days.ts';
 import { formatDateTime, shownZone } from '../format.ts';
 import { useAction } from '../hooks.ts';
-import { timeInShownZone } from '../query/days.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { readSession, type SessionDetails, saveMetadata } from '../api.ts';
 import { useAction, useAuth } from '../hooks.ts';
-import { valueText } from '../sessions/list-model.ts';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { MetadataFields, useMetadataKeys } from './metadata-fields.tsx';
@@ -12,6 +11,7 @@ import {
   entriesOf,
   newDraft,
   pathOf,
+  valueText,
   withChanges,
 } from './metadata-model.ts';
 

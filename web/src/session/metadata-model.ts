@@ -37,6 +37,14 @@ function walk(value: Json, above: readonly string[]): Entry[] {
 
 export const pathOf = ({ keys }: Entry) => keys.join('.');
 
+/** `soft`, `12`, `yes`; lists with commas between, other things as JSON. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+    return value.map(valueText).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 /** The text of a value in its field; lists and null as JSON. */
 function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

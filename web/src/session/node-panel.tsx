@@ -7,13 +7,13 @@ import { titleOf, withoutCategory, withTitles } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { dropHandlers } from '../ui/drop-handlers.ts';
 import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Outputs } from './outputs.tsx';
 import { LastRun } from './runs.tsx';
-import { dropHandlers } from './upload/drop-handlers.ts';
 
 /** Few nodes have any. */
 const RejectedInputsPart = lazy(

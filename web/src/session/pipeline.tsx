@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
+import { SessionGraph } from '../graph/graph.tsx';
 import { titleOf } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { navigate, useAddress } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
-import { SessionGraph } from './graph.tsx';
 import { NodeList } from './node-list.tsx';
 import { NodePanel } from './node-panel.tsx';
 import type { TabProps } from './tabs/props.ts';

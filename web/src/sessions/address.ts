@@ -1,6 +1,6 @@
 /** The view of the list of sessions in its address, and what it asks for. Pure: tested without a browser. */
 import type { Query } from '../../../client/api-client.ts';
-import { startOfDay } from '../query/days.ts';
+import { startOfDay } from '../days.ts';
 
 type ListQuery = Query<'GET /api/v2/session'>;
 type CountQuery = Query<'GET /api/v2/session/counts'>;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import { daysUpToNow } from '../days.ts';
 import { titleOf } from '../names.ts';
 import { writeAskedQuery } from '../query/address.ts';
-import { daysUpToNow } from '../query/days.ts';
 import type { QueryWorld } from '../query/model.ts';
 import { DateRange } from '../ui/date-range.tsx';
 import { Select } from '../ui/form.tsx';

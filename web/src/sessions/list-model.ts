@@ -1,7 +1,8 @@
 /** How newer answers change the list of sessions, and its rows as people read them. Pure: tested without a browser. */
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
 import { plural } from '../format.ts';
-import { isClosed } from '../session/metadata-model.ts';
+import { isClosed, valueText } from '../session/metadata-model.ts';
+import { stateStyles } from '../session/state-styles.ts';
 import { sharedWindow } from '../shared/model.ts';
 
 export interface ShownRow {
@@ -49,19 +50,6 @@ export const summaryOf = (list: SessionList | null, rows: number) => {
   return list?.totalCountIsExact === false ? `more than ${sessions}` : sessions;
 };
 
-interface StateStyle {
-  readonly label: string;
-  readonly tone: 'idle' | 'working' | 'failed' | 'done';
-  readonly icon: 'circle' | 'spinner' | 'cross' | 'check';
-}
-
-export const stateStyles: Readonly<Record<SessionListRow['state'], StateStyle>> = {
-  notStarted: { label: 'Not started', tone: 'idle', icon: 'circle' },
-  running: { label: 'Running', tone: 'working', icon: 'spinner' },
-  failed: { label: 'Failed', tone: 'failed', icon: 'cross' },
-  done: { label: 'Done', tone: 'done', icon: 'check' },
-};
-
 /** Nodes that have succeeded, of all. */
 export function nodesDone({ nodeCounts }: Pick<SessionListRow, 'nodeCounts'>): {
   done: number;
@@ -69,14 +57,6 @@ export function nodesDone({ nodeCounts }: Pick<SessionListRow, 'nodeCounts'>): {
 } {
   const total = Object.values(nodeCounts).reduce((sum, count) => sum + count, 0);
   return { done: nodeCounts.Succeeded ?? 0, total };
-}
-
-/** `soft`, `12`, `yes`; lists with commas between, other things as JSON. */
-export function valueText(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
-    return value.map(valueText).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** `track.name` reads "name" in a chip; the path is its tooltip. */

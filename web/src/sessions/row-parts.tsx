@@ -1,10 +1,12 @@
 import type { SessionList, SessionListRow } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { titleOf } from '../names.ts';
+import { valueText } from '../session/metadata-model.ts';
+import { stateStyles } from '../session/state-styles.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Paging } from '../ui/paging.tsx';
-import { lastName, nodesDone, stateStyles, statusWords, summaryOf, valueText } from './list-model.ts';
+import { lastName, nodesDone, statusWords, summaryOf } from './list-model.ts';
 
 /** The state in a word, a sign and a colour, and how many nodes are done; a bar while it runs. */
 export function StatePill({ session }: { session: SessionListRow }) {

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
-import { TemplateGraph } from '../admin/template-graph.tsx';
 import { titleOf } from '../names.ts';
 import { Empty } from '../ui/notice.tsx';
 import type { SessionTemplateNode } from './api.ts';
+import { TemplateGraph } from './template-graph.tsx';
 
 /** The graph of a template, and the node that is chosen in it. */
 export function TemplateNodes(props: { nodes: readonly SessionTemplateNode[] }) {

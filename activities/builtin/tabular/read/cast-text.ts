@@ -1,7 +1,7 @@
 /** Casts of text columns in SQL, for the readers without casts. */
 import type { Engine, Query } from '../engine.ts';
 import { excerpt, type TabularError } from '../errors.ts';
-import { durationSql } from '../time/duration-text.ts';
+import { durationSql } from '../text/duration-text.ts';
 import { expectedKind, type ReadAs, type ReadPlan, type TableSource, type TimeType } from './source.ts';
 
 /** Marks the failure of a time cast, so that the row can be found. */

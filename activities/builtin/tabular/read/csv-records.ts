@@ -1,5 +1,5 @@
 /** Records and fields of a delimited text, read leniently. */
-import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
+import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
 
 /** More lines above the rows are no heading. */
 export const maxHeadings = 10;

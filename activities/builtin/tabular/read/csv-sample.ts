@@ -2,13 +2,13 @@
 
 import type { InputFormat } from '../configuration.ts';
 import { TabularError } from '../errors.ts';
+import { isNumberText, looksLikeTime } from '../text/text-values.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
 import { footerAt } from './footer.ts';
 import { areNames, isCommonUnit, isHeading, isUnitsLine, labviewNames } from './headings-above.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
 import { withoutRepeats } from './repeated-headings.ts';
 import { stackedHeadings } from './stacked-headings.ts';
-import { isNumberText, looksLikeTime } from './text-values.ts';
 
 type Delimiter = ',' | '\t' | ';' | '|';
 

@@ -1,7 +1,7 @@
 /** Lines below a table, as recorders write them: `End of file`, `Total;12;13`, a block of statistics. */
 import { open } from 'node:fs/promises';
+import { isNumberText } from '../text/text-values.ts';
 import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './csv-records.ts';
-import { isNumberText } from './text-values.ts';
 
 /** Of its fields a line may have as many as a row has: then only these words tell it from a row with a fault. */
 const summary =

@@ -1,6 +1,7 @@
 /** Names and units above the rows of a text, told from its values. */
+
+import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
 import type { CsvRecord } from './csv-records.ts';
-import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 /** As many decide whether a column holds numbers. */
 const probedRecords = 200;

@@ -1,6 +1,7 @@
 /** The paths and types of all records of a JSON file, merged from the structures of single records. */
+
+import { recordingLimits } from '../description.ts';
 import { TabularError } from '../errors.ts';
-import { recordingLimits } from '../recording/recording.ts';
 import type { SourceKind } from './source.ts';
 
 export interface JsonLeaf {

@@ -1,6 +1,7 @@
 /** How the numbers of a delimited text are written: with a point or a comma, with or without marks of thousands. */
+
+import { isNumberText } from '../text/text-values.ts';
 import type { CsvRecord } from './csv-records.ts';
-import { isNumberText } from './text-values.ts';
 
 export interface NumberStyle {
   /** Numbers have a decimal comma. */

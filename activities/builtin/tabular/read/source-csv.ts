@@ -6,9 +6,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { InputFormat, TabularConfiguration } from '../configuration.ts';
+import { type RecordingFormat, recordingLimits } from '../description.ts';
 import type { Engine } from '../engine.ts';
 import { excerpt, TabularError } from '../errors.ts';
-import { type RecordingFormat, recordingLimits } from '../recording/recording.ts';
+import { isMissingText, sampleColumn } from '../text/text-values.ts';
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
 import { copyPart } from './copy-part.ts';
 import { maxLineBytes, rowFault } from './csv-faults.ts';
@@ -23,7 +24,6 @@ import type { PlainInput } from './prepare-input.ts';
 import { copyWithoutRepeats } from './repeated-headings.ts';
 import { expectedKind, type ReadPlan, type SourceColumn, type TableSource } from './source.ts';
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
-import { isMissingText, sampleColumn } from './text-values.ts';
 
 const maxRereads = 12;
 /** In this order: the others are told by the rows between. */

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { TabularConfiguration } from '../configuration.ts';
+import type { RecordingFormat } from '../description.ts';
 import { type Engine, isOutOfMemory } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
-import type { RecordingFormat } from '../recording/recording.ts';
 import { badTime, castText, timeFault } from './cast-text.ts';
 import { decodeHead } from './decode-head.ts';
 import { findJsonFault, type JsonLayout, jsonLayout, placeOfRecord, refuseDeepJson } from './json-scan.ts';

@@ -6,9 +6,9 @@ import {
   type DuckDBValue,
   listValue,
 } from '@duckdb/node-api';
+import { recordingLimits } from '../description.ts';
 import { type Engine, isResourceFault } from '../engine.ts';
 import { TabularError } from '../errors.ts';
-import { recordingLimits } from '../recording/recording.ts';
 import { badTime, castText, finite, isTime, timeFault } from './cast-text.ts';
 import { durationUnits } from './pandas-durations.ts';
 import type { ReadAs, ReadPlan, SourceColumn, SourceKind, TableSource } from './source.ts';

@@ -1,7 +1,8 @@
 /** Shared parts of the three readers (csv, JSON, Parquet). */
+
+import type { RecordingFormat } from '../description.ts';
 import type { Query } from '../engine.ts';
 import type { TabularError } from '../errors.ts';
-import type { RecordingFormat } from '../recording/recording.ts';
 
 /**
  * Kind of a source column: `empty` had no value in the sample, `time` is a date or time type of the file itself,

@@ -3,10 +3,10 @@
  * knows no such delimiter: it reads a copy with tabs, line for line.
  */
 import { StringDecoder } from 'node:string_decoder';
+import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
 import { copyPart } from './copy-part.ts';
 import type { CsvLayout } from './csv-sample.ts';
 import { areNames, isCommonUnit } from './headings-above.ts';
-import { isMissingText, isNumberText, looksLikeTime } from './text-values.ts';
 
 export interface SpacedTable {
   /** The lines above the rows with tabs: heading and units if there are any, other lines blank. */

@@ -3,18 +3,19 @@ import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { startOf } from '../../../../domain/text.ts';
 import type { TabularConfiguration } from '../configuration.ts';
-import { Engine } from '../engine.ts';
-import type { ReadAs } from '../read/source.ts';
-import type { ColumnFacts } from './block.ts';
-import { type Group, groupNames, nameColumns, readHeading, readUnit } from './headings.ts';
-import { suggestLayout } from './layout.ts';
 import {
   descriptionKey,
   type RecordingChannel,
   type RecordingDescription,
   recordingDescriptionSchema,
   recordingLimits,
-} from './recording.ts';
+} from '../description.ts';
+import { Engine } from '../engine.ts';
+import type { ReadAs } from '../read/source.ts';
+import { readHeading, readUnit } from '../text/heading.ts';
+import type { ColumnFacts } from './block.ts';
+import { type Group, groupNames, nameColumns } from './headings.ts';
+import { suggestLayout } from './layout.ts';
 
 export interface DescribedColumn {
   heading: string;

@@ -1,5 +1,5 @@
 /** A dashboard for a recording without a layout: panels by group and unit. */
-import type { RecordingChannel, SuggestedLayout } from './recording.ts';
+import type { RecordingChannel, SuggestedLayout } from '../description.ts';
 
 const panelChannels = 8;
 const panels = 40;

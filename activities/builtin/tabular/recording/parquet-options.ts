@@ -1,5 +1,5 @@
 /** How the engine writes the Parquet file of a recording: wide tables within the same memory as narrow ones. */
-import { descriptionKey } from './recording.ts';
+import { descriptionKey } from '../description.ts';
 
 /**
  * Options of `COPY`, as SQL.

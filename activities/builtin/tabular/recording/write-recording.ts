@@ -1,6 +1,7 @@
 /** Writes the Parquet file of a recording: rows, order, coarse level, description. */
 
 import type { TabularConfiguration } from '../configuration.ts';
+import type { RecordingDescription } from '../description.ts';
 import { type Engine, isOutOfMemory, isResourceFault, type Query, sqlText } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import { finite } from '../read/cast-text.ts';
@@ -12,7 +13,6 @@ import { type DescribedColumn, describeRecording } from './describe.ts';
 import { type ColumnKinds, type Inspection, inspect } from './inspect.ts';
 import { additionOffset, completeParquet, newPlaceholder } from './parquet-footer.ts';
 import { parquetOptions } from './parquet-options.ts';
-import type { RecordingDescription } from './recording.ts';
 import { roundedRemark } from './rounded.ts';
 
 export interface WriteSettings {

@@ -4,14 +4,14 @@ import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import { excerpt, TabularError } from '../errors.ts';
 import type { SourceColumn, TableSource } from '../read/source.ts';
-import { isNumberText, toNumber } from '../read/text-values.ts';
-import { readHeading } from '../recording/headings.ts';
+import { areWithinHours, durationMs, durationsMs } from '../text/duration-text.ts';
+import { readHeading } from '../text/heading.ts';
+import { isNumberText, toNumber } from '../text/text-values.ts';
+import { unitMilliseconds } from '../text/time-units.ts';
 import { clockBeside, holdsDays, isClock } from './clock-column.ts';
-import { areWithinHours, durationMs, durationsMs } from './duration-text.ts';
 import { type Content, contentOf, dayName, headingOf } from './time-content.ts';
 import { candidateTimes } from './time-formats.ts';
 import { type TimePlan, timeName, toPlan, withClock } from './time-plan.ts';
-import { unitMilliseconds } from './time-units.ts';
 
 interface Candidate {
   index: number;

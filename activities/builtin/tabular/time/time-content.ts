@@ -3,11 +3,11 @@ import { listValue } from '@duckdb/node-api';
 import type { TabularConfiguration } from '../configuration.ts';
 import type { Engine } from '../engine.ts';
 import type { SourceColumn } from '../read/source.ts';
-import { isNumberText, toNumber } from '../read/text-values.ts';
-import { readHeading, readUnit } from '../recording/headings.ts';
-import { areDurations } from './duration-text.ts';
+import { areDurations } from '../text/duration-text.ts';
+import { readHeading, readUnit } from '../text/heading.ts';
+import { isNumberText, toNumber } from '../text/text-values.ts';
+import { unitMilliseconds } from '../text/time-units.ts';
 import { timeFormats } from './time-formats.ts';
-import { unitMilliseconds } from './time-units.ts';
 
 export type Content =
   | { form: 'text'; format: string | null; isAmbiguous: boolean }

@@ -1,4 +1,4 @@
-/** What the workflow engine is told of holders. No worker runs, so nothing is awaited and every signal stays visible. */
+/** What the workflow engine is told of holders. Until the last test no worker runs, so nothing is awaited and every signal stays visible. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { registry } from '../../../../telemetry/registry.ts';
@@ -72,4 +72,21 @@ test('a workflow that does not await a task that is held for long is notified of
   await eventually('five tries to show the holder', async () => (await callsToTemporal()) >= before + 5);
   expect(await signalsOf(graph)).toBe(1);
   expect((await elsewhere.end(taskId, 'complete', noOutput)).status).toBe(200);
+});
+
+test('operators see in the workflow engine which runner holds a long task, from its claim on', async () => {
+  await temporal.startWorker('workflows');
+  const { template, ...graph } = await stage.chainOf(1);
+  await stage.upload(graph, 'input', 't,v\n1,2\n');
+  const runner = stage.runner();
+  const task = await runner.acquire(template, 10);
+  const handle = temporal.operator.workflow.getHandle(sessionWorkflowId(graph.sessionId));
+  const shown = async () => {
+    const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
+    const data = pending?.heartbeatDetails?.payloads?.[0]?.data;
+    return data && (JSON.parse(Buffer.from(data).toString()) as unknown);
+  };
+  const holder = await eventually('the holder is shown', shown);
+  expect(holder).toEqual({ node: task.nodeName, instance: runner.instanceId, kind: 'account' });
+  expect((await runner.end(task.taskId, 'complete', { outcome: 'no-output' })).status).toBe(200);
 });

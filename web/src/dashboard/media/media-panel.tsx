@@ -7,7 +7,7 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Placeholder } from '../../ui/notice.tsx';
 import type { ChartGroup } from '../chart/group.ts';
 import type { TimeSpan } from '../model.ts';
-import { PanelSection } from '../panels/panel-section.tsx';
+import { PanelSection } from '../panel-section.tsx';
 import { KeptFiles } from './kept-files.ts';
 import { type AxisKind, type Frame, frameAt, framesOf } from './model.ts';
 

@@ -12,12 +12,12 @@ import type { World } from '../chart/props.ts';
 import { MediaPanel } from '../media/media-panel.tsx';
 import type { AxisKind } from '../media/model.ts';
 import { type Channel, legendName } from '../model.ts';
+import { PanelSection } from '../panel-section.tsx';
 import { CursorTable } from './cursor-table.tsx';
 import { eachRecording, type Member } from './derived-members.ts';
 import { type Drawing, drawingOf, type Held, labelled, wholeOf } from './drawing.ts';
 import { Histogram } from './histogram.tsx';
 import { channelsNamed, type LayoutForm, type PanelForm, panelOf, titleOf, withPanel } from './model.ts';
-import { PanelSection } from './panel-section.tsx';
 import { Plot } from './plot.tsx';
 import { TextPanel } from './text-panel.tsx';
 

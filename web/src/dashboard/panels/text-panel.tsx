@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { PanelSection } from '../panel-section.tsx';
 import { maxCharacters } from './model.ts';
-import { PanelSection } from './panel-section.tsx';
 
 /** How long a text may be; how it is shown while it is not too long. */
 export const textHint = (text: string) =>

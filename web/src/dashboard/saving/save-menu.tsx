@@ -1,9 +1,9 @@
+import type { NewLayout } from '../../../../client/types.ts';
 import { exportRows } from '../../dashboard-api.ts';
 import { useAction } from '../../hooks.ts';
 import { attachmentName, saveAnswer, saveBlob } from '../../save.ts';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
 import type { TimeSpan } from '../model.ts';
-import type { LayoutForm } from '../panels/model.ts';
 import { pictureOf } from './picture.ts';
 
 /** What is saved. */
@@ -13,7 +13,7 @@ interface Seen {
   /** Of stored channels. */
   keys: readonly string[];
   /** Of the dashboard of `derivedOf`. */
-  derived?: LayoutForm['derived'];
+  derived?: NonNullable<NewLayout['layout']['derived']>;
   derivedOf?: string;
   dimensionOf: (channelKey: string) => string;
   span: TimeSpan;

@@ -1,6 +1,6 @@
 import { useResource } from '../../hooks.ts';
 import { fileTitle } from '../../names.ts';
-import { readRun } from '../../runs-api.ts';
+import { readRun } from '../../runs/api.ts';
 import { useFilePicker } from '../../ui/file-picker.tsx';
 import { Icon } from '../../ui/icon.tsx';
 

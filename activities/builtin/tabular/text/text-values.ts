@@ -32,7 +32,7 @@ export function looksLikeTime(value: string): boolean {
 }
 
 /** Kind of a column; null and blank values do not count. */
-export function sampleColumn(values: readonly (string | null)[], decimalComma = false): ColumnSample {
+export function sampleColumn(values: readonly (string | null)[], decimalComma: boolean): ColumnSample {
   let numbers = 0;
   let booleans = 0;
   const missing = new Set<string>();

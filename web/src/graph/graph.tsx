@@ -3,11 +3,11 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
 import { titleOf } from '../names.ts';
 import { stateStyle } from '../node-state.ts';
+import { dropHandlers } from '../ui/drop-handlers.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { GraphLayout, PlacedNode } from './graph-layout.ts';
 import { edgePath, layoutGraph } from './graph-layout.ts';
 import { isSmall, nameLines, useZoom } from './graph-zoom.tsx';
-import { dropHandlers } from './upload/drop-handlers.ts';
 
 /** The width of a sheet of A4 for the nodes of a graph: see print.css. */
 const sheetPx = 640;

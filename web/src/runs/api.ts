@@ -1,6 +1,6 @@
 /** The routes of runs, of their logs, and of the configurations of nodes. */
 
-import type { Query } from '../../client/api-client.ts';
+import type { Query } from '../../../client/api-client.ts';
 import type {
   NodeConfiguration,
   NodeConfigurationRevisions,
@@ -8,11 +8,11 @@ import type {
   NodeRun,
   NodeRunDetails,
   NodeRunList,
-} from '../../client/types.ts';
-import { platform } from './http.ts';
-import type { RunQuery } from './runs/list-model.ts';
+} from '../../../client/types.ts';
+import { platform } from '../http.ts';
+import type { RunQuery } from './list-model.ts';
 
-export type * from '../../client/types.ts';
+export type * from '../../../client/types.ts';
 
 type Signal = AbortSignal | undefined;
 export type LogQuery = Query<'GET /api/v2/node-runs/{runId}/logs'>;

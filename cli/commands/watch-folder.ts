@@ -4,16 +4,16 @@ import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { isTransient } from '../../client/back-off.ts';
 import { type AddCommand, type Cli, examples, wholeNumber } from '../cli.ts';
-import { findNode } from '../commands/upload.ts';
 import { placeOf } from '../connection.ts';
 import { contentTypeOf } from '../content-type.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { Journal } from '../folder/journal.ts';
+import type { FoundFile } from '../folder/scan.ts';
+import { type Acknowledged, retryUntilDone, watchFolder } from '../folder/watch.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
 import { ingestFile, uploadFile } from '../transfers.ts';
-import { Journal } from './journal.ts';
-import type { FoundFile } from './scan.ts';
-import { type Acknowledged, retryUntilDone, watchFolder } from './watch.ts';
+import { findNode } from './upload.ts';
 
 interface WatchFolderOptions {
   readonly session?: string;

@@ -1,7 +1,7 @@
 import type { NodeInstanceProgress } from '../api.ts';
+import { SessionGraph } from '../graph/graph.tsx';
 import { templateTitle } from '../names.ts';
-import { SessionGraph } from '../session/graph.tsx';
-import type { SessionTemplateNode } from '../templates/api.ts';
+import type { SessionTemplateNode } from './api.ts';
 
 /** A template's graph, drawn like a session's, with kinds of nodes in place of their states. */
 export function TemplateGraph(props: {

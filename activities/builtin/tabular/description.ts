@@ -3,7 +3,7 @@
  * file's own key-value metadata and goes into the output's metadata store; all of it is plain JSON.
  */
 import { z } from 'zod';
-import { channelTypes } from '../../../../domain/outputs/recording.ts';
+import { channelTypes } from '../../../domain/outputs/recording.ts';
 
 const number = z.number();
 

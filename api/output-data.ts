@@ -1,8 +1,8 @@
 /** Serving the bytes of an output, for every route that does (contract: Node instances and outputs; decisions 8). */
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Problem } from '../../domain/errors.ts';
-import { limits } from '../../domain/limits.ts';
+import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
 import {
   acceptsGzip,
   type ByteRange,
@@ -10,12 +10,12 @@ import {
   headersAtStore,
   serveBytes,
   sizeHeader,
-} from '../../http/bodies/download.ts';
-import type { DataSourceRow } from '../../store/objects/data-sources.ts';
-import { ObjectStoreError } from '../../store/objects/object-store.ts';
-import type { ObjectStores } from '../../store/objects/object-stores.ts';
-import type { OutputBytes } from '../../store/outputs/outputs.ts';
-import type { Services } from '../services.ts';
+} from '../http/bodies/download.ts';
+import type { DataSourceRow } from '../store/objects/data-sources.ts';
+import { ObjectStoreError } from '../store/objects/object-store.ts';
+import type { ObjectStores } from '../store/objects/object-stores.ts';
+import type { OutputBytes } from '../store/outputs/outputs.ts';
+import type { Services } from './services.ts';
 
 export interface ServeOptions {
   readonly method: string;

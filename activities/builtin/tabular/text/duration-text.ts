@@ -1,5 +1,5 @@
 /** Texts of durations that the database does not read: `mm:ss.f`, and numbers with their unit (`12.5 s`). */
-import { isNumberText } from '../read/text-values.ts';
+import { isNumberText } from './text-values.ts';
 import { timeUnits, unitMilliseconds } from './time-units.ts';
 
 const minutes = /^\s*(\d{1,6}):([0-5]?\d(?:[.,]\d{1,9})?)\s*$/;

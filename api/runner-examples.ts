@@ -1,5 +1,5 @@
 /** Ids, names and times that the examples of the runner routes share; they continue the story of the others. */
-import { exampleValues } from '../../domain/examples.ts';
+import { exampleValues } from '../domain/examples.ts';
 
 const now = '2026-03-01T10:04:10.120Z';
 

@@ -1,5 +1,5 @@
 /** Days of filters: they begin in the zone in which times are shown. Pure: tested without a browser. */
-import { shownZone } from '../format.ts';
+import { shownZone } from './format.ts';
 
 /** The first moment of `2026-11-16`, or of the day so many `later`; undefined for what is no day. */
 export function startOfDay(day: string, later = 0): string | undefined {

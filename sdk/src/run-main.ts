@@ -1,8 +1,8 @@
 /** A runner as a separate process. */
-import { ApiError, isTaskCancelled, messageOf } from '../errors.ts';
-import { SettingsError, type StartOptions } from './options.ts';
-import type { Runner } from './runner.ts';
-import { startRunner } from './start.ts';
+import { ApiError, isTaskCancelled, messageOf } from './errors.ts';
+import { SettingsError, type StartOptions } from './runner/options.ts';
+import type { Runner } from './runner/runner.ts';
+import { startRunner } from './runner/start.ts';
 
 /**
  * Runs a runner until it gets a signal, and ends the process: with code 0 after SIGTERM or SIGINT, when unfinished
@@ -15,7 +15,7 @@ import { startRunner } from './start.ts';
 export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
   const { SDP_REPLAY_CASE: savedCase, SDP_REPLAY_OUT: out } = process.env;
   if (savedCase) {
-    const { replay } = await import('../testing/replay.ts');
+    const { replay } = await import('./testing/replay.ts');
     process.exit(await replay(runner, savedCase, out || undefined));
   }
   const stop = new AbortController();
