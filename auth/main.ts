@@ -45,6 +45,7 @@ export async function startAuth(
   return {
     ...server,
     stop(graceSeconds) {
+      if (stopping === undefined) log.info('stopping');
       stopping ??= server.stop(graceSeconds).then(() => service.close());
       return stopping;
     },

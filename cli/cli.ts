@@ -51,6 +51,18 @@ export function priority(value: string): number {
 }
 export const id = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** A time, or how long ago it was. */
+export function instant(value: string): string {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
+  // Without a whole date, Date.parse guesses: it takes 7 for a month.
+  const stated = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  const ms = unit === undefined ? stated : Date.now() - Number(count) * units[unit as keyof typeof units];
+  if (!Number.isNaN(ms)) return new Date(ms).toISOString();
+  throw new InvalidArgumentError('It must be like 90m, 12h, 7d or 2026-03-01T10:00:00Z.');
+}
+
 export function uuid(value: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
   throw new InvalidArgumentError('It must be an id like 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10.');

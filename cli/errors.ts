@@ -18,7 +18,16 @@ export function printError(error: unknown, isJson: boolean): void {
   const request = error.requestId === null ? '' : `, request ${error.requestId}`;
   console.error(`${reason} (${error.status}${request})`);
   for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
+  if (error.status === 401 && error.message === refusedToken) console.error(remedyOfToken());
 }
+
+/** A wrong password is 401 too, in other words. */
+const refusedToken = 'A valid bearer token is required.';
+
+const remedyOfToken = () =>
+  process.env.SDP_TOKEN
+    ? 'The token of SDP_TOKEN has expired, was revoked, or is not complete.'
+    : 'The sign-in has ended. Sign in again with `sdp login`.';
 
 /** `status` is null when the platform did not refuse the call; `code` is never empty. */
 function described(error: unknown): object {

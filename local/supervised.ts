@@ -50,9 +50,9 @@ export interface ChildPlan {
 
 const FIRST_WAIT_MILLISECONDS = 200;
 /** A child that ends before it is ready will most likely do so again. */
-const longestWAIT_MILLISECONDS = 5_000;
+const LONGEST_WAIT_MILLISECONDS = 5_000;
 /** A child that was serving must return sooner. */
-const longestWAIT_AFTER_SERVICE_MILLISECONDS = 1_000;
+const LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS = 1_000;
 const STEADY_MILLISECONDS = 30_000;
 const READY_POLL_MILLISECONDS = 50;
 const WATCH_MILLISECONDS = 250;
@@ -197,7 +197,7 @@ export class Supervised {
     if (!this.#wanted) return;
     if (Date.now() - began > STEADY_MILLISECONDS) this.#waitMilliseconds = FIRST_WAIT_MILLISECONDS;
     const hasServed = this.#served === child;
-    this.#tryLater(how, hasServed ? longestWAIT_AFTER_SERVICE_MILLISECONDS : longestWAIT_MILLISECONDS);
+    this.#tryLater(how, hasServed ? LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS : LONGEST_WAIT_MILLISECONDS);
   }
 
   #tryLater(how: string, longest: number): void {
@@ -218,7 +218,7 @@ export class Supervised {
       if (!existsSync(folder)) throw new PlainError(`${folder} was removed; nothing can go on without it.`);
       // Not even its note could be written.
       if (this.#child !== undefined) (this.#child as ChildProcess).kill('SIGKILL');
-      else this.#tryLater((error as Error).message, longestWAIT_MILLISECONDS);
+      else this.#tryLater((error as Error).message, LONGEST_WAIT_MILLISECONDS);
     }
   }
 

@@ -124,6 +124,7 @@ export async function startWorker(
     for (const worker of taskWorkers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   const running = taskWorkers.map((worker) => worker.run().finally(shutdown));
+  log.info({ queue }, 'the worker is ready');
   const ended = Promise.allSettled(running).then(async () => {
     await Promise.all(loops.map((loop) => loop.stop()));
     await workflows.close();
@@ -135,6 +136,7 @@ export async function startWorker(
   return {
     ended,
     async stop() {
+      log.info('stopping');
       stopping.abort();
       shutdown();
       await ended;

@@ -17,8 +17,9 @@ export interface RoomSettings {
 
 /** The disk has no room, which is not a fault of the file. */
 export class NoRoomError extends Error {
-  constructor() {
-    super("The worker's disk has no space for temporary files.");
+  /** @param why for operators: a disk may have room, and too little of it beside its other users */
+  constructor(why: string) {
+    super(`The worker's disk has no space for temporary files: ${why}.`);
     this.name = 'NoRoomError';
   }
 }
@@ -42,7 +43,8 @@ export async function withRoom<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   await removeAbandoned(dirname(workDir));
-  if ((await freeBytes(workDir)) < settings.reserveBytes) throw new NoRoomError();
+  const free = await freeBytes(workDir);
+  if (free < settings.reserveBytes) throw tight(free, settings);
   const over = new AbortController();
   const done = new AbortController();
   const watching = watch(workDir, settings, over, done.signal);
@@ -65,26 +67,30 @@ async function watch(workDir: string, settings: RoomSettings, over: AbortControl
   }
 }
 
-async function findFault(
-  workDir: string,
-  { budgetBytes, reserveBytes }: RoomSettings,
-): Promise<Error | undefined> {
+async function findFault(workDir: string, settings: RoomSettings): Promise<Error | undefined> {
+  const { budgetBytes, reserveBytes } = settings;
   const now = new Date();
   await utimes(workDir, now, now);
   const own = await bytesBelow(workDir);
   if (own > budgetBytes) {
-    const megabytes = Math.floor(budgetBytes / 1024 ** 2);
     return new TabularError(
-      `The conversion of the file needs more than ${megabytes} MB of temporary disk space; upload it in smaller files.`,
+      `The conversion of the file needs more than ${megabytes(budgetBytes)} MB of temporary disk space; upload it in smaller files.`,
     );
   }
-  const isTight = (await freeBytes(workDir)) < reserveBytes;
+  const free = await freeBytes(workDir);
+  const isTight = free < reserveBytes;
   const others = await Promise.all((await otherWorkFolders(workDir)).map(bytesBelow));
   const isOver = own + others.reduce((sum, bytes) => sum + bytes, 0) > budgetBytes;
-  return (isTight || isOver) && own > 0 && others.every((bytes) => bytes <= own)
-    ? new NoRoomError()
-    : undefined;
+  if (!(isTight || isOver) || own === 0 || others.some((bytes) => bytes > own)) return undefined;
+  return isTight
+    ? tight(free, settings)
+    : new NoRoomError(`runs may use ${megabytes(budgetBytes)} MB together`);
 }
+
+const megabytes = (bytes: number) => Math.floor(bytes / 1024 ** 2);
+
+const tight = (free: number, { reserveBytes }: RoomSettings) =>
+  new NoRoomError(`${megabytes(free)} MB are free, and ${megabytes(reserveBytes)} MB are kept free`);
 
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);

@@ -30,7 +30,7 @@ export const addRunners: AddCommand = (program, cli) => {
   runners
     .command('queues')
     .description(
-      'Lists the node templates whose tasks wait, the longest wait first, with the runners that are connected.',
+      'Lists what waits for each node template, the longest wait first, and the runners that are connected.',
     )
     .addHelpText('after', examples('runners queues'))
     .action(async () => {

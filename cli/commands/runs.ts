@@ -1,8 +1,7 @@
 /** `sdp runs` and `sdp explain`: what nodes do, and why they do not. */
-import { InvalidArgumentError } from 'commander';
 import { ApiError } from '../../client/errors.ts';
 import type { NodeRun } from '../../client/types.ts';
-import { type AddCommand, type Cli, examples, id, uuid, wholeNumber } from '../cli.ts';
+import { type AddCommand, type Cli, examples, id, instant, uuid, wholeNumber } from '../cli.ts';
 import { findProject } from '../find-by-name.ts';
 import { facts, pageNote, table, time } from '../output.ts';
 import { findRun, runArgument, runOrNode } from '../runs/find-run.ts';
@@ -79,18 +78,6 @@ const runsArgument = 'ids of runs, or of node instances: their newest runs';
 const anotherRun = (value: string, before: readonly string[] = []) => [...before, runOrNode(value)];
 
 const unsettledStates = 'queued,held,waiting,failed,cancelled';
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** A time, or how long ago it was. */
-function instant(value: string): string {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(value) ?? [];
-  const ms =
-    unit === undefined ? Date.parse(value) : Date.now() - Number(count) * units[unit as keyof typeof units];
-  if (Number.isNaN(ms))
-    throw new InvalidArgumentError('It must be like 90m, 12h, 7d or 2026-03-01T10:00:00Z.');
-  return new Date(ms).toISOString();
-}
-
 const runTable = (runs: readonly NodeRun[]) =>
   table(runs, {
     ID: (run) => run.id,

@@ -43,6 +43,7 @@ describe('runs that share a disk', () => {
       outcome(withRoom(large, settings, forever, writing(large, 35))),
     ]);
     expect(outcomes).toEqual(['done', expect.any(NoRoomError)]);
+    expect(String(outcomes[1])).toContain('for temporary files: runs may use 40 MB together.');
   });
 
   test('refuse a file that needs the whole budget by itself', async () => {
@@ -94,6 +95,13 @@ function smallDisk(folder: string): boolean {
     return false;
   }
 }
+
+test('a run without room says what is free, and what is kept free', async () => {
+  const folder = await workFolder(await root(), 'none');
+  const settings = { budgetBytes: 2 ** 40, reserveBytes: 2 ** 50 };
+  const error = await outcome(withRoom(folder, settings, forever, async () => 'begun'));
+  expect(String(error)).toMatch(/for temporary files: \d+ MB are free, and 1073741824 MB are kept free\.$/);
+});
 
 test('the disk keeps its reserve: the run with the largest use is aborted, and no run starts below it', async ({
   skip,

@@ -187,11 +187,15 @@ test('wrong usage ends with 2 and its reason, a refusal with 1', async () => {
     ['sessions', 'show', '7'],
     ['explain'],
     ['runs', 'list', '--page', '0'],
+    ['runs', 'list', '--since', '7'],
+    ['audit', '--limit', 'many'],
+    ['audit', '--from', 'yesterday'],
     ['runs', 'retry', '102', 'no-run'],
     ['runs', 'cancel', 'no-run'],
   ])
     expect(await sdp(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^error: /) });
   expect((await sdp(['projects', 'list'], { SDP_URL: 'ftp://x' })).code).toBe(2);
+  expect(await sdp(['retention', '--orphans'])).toMatchObject({ code: 2, out: '' });
   const both = await sdp(['upload', '7', import.meta.filename, '--node', 'telemetry']);
   expect(both).toMatchObject({ code: 2, err: expect.stringContaining('7 is the id of a node instance') });
   expect((await sdp(['explain', '999999'])).err).toMatch(

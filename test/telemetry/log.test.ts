@@ -130,6 +130,11 @@ describe('a refusal of PostgreSQL, which quotes the row', () => {
   });
 });
 
+test('a worker that has activities alone starts without a warning', () => {
+  const notice = 'No workflows registered, not polling for workflow tasks';
+  expect(linesOf((log) => runtimeLog(log).warn(notice, { taskQueue: 'sdp-builtin' }))).toBe('');
+});
+
 test('a process goes on while its log has no room', () => {
   const program = `
     import { createLog } from ${JSON.stringify(new URL('../../telemetry/log.ts', import.meta.url).href)};

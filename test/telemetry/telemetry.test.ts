@@ -189,13 +189,13 @@ describe('one upload through a runner and a built-in node', () => {
   });
 });
 
-test('a worker for all queues is both workers in metrics; an unknown queue ends it with a sentence', async () => {
+test('a worker for all queues is both workers in metrics, and logs its start and its stop; an unknown queue ends it with a sentence', async () => {
   const both = await processes.startWorker('all', { variables: { LOG_LEVEL: 'info' } });
   const seen = await scrapeOf(both);
   for (const name of ['worker', 'worker-builtin'])
     expect(seen.value('sdp_process_info', { process: name })).toBe(1);
   both.kill('SIGTERM');
-  expect(await both.ended).toBe(0);
+  expect([await both.ended, both.log()]).toEqual([0, expect.stringMatching(/is ready".*"stopping"/s)]);
   const wrong = processes.startScript('worker/main.ts', {}, { args: ['--queue', 'nonsense'] });
   expect(await wrong.ended).toBe(1);
   expect(wrong.log()).toContain('--queue: unknown queue "nonsense"; use workflows, builtin, all.');

@@ -41,6 +41,7 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   host.start();
   log.info({ url }, 'the host of deployed runners is running');
   const end = async () => {
+    log.info('stopping');
     await host.stop();
     await telemetry.stop();
   };

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '../../../client/api-client.ts';
 import type { AuditEntry } from '../../../client/types.ts';
-import { type AddCommand, type Cli, examples, uuid } from '../../cli.ts';
+import { type AddCommand, type Cli, examples, instant, uuid, wholeNumber } from '../../cli.ts';
+import { UsageError } from '../../errors.ts';
 import { facts, table, time } from '../../output.ts';
 import { namesOf } from '../../people.ts';
 
@@ -24,7 +25,11 @@ export const addRetention: AddCommand = (program, cli) => {
     .option('--dry-run', 'only show what would be deleted')
     .option('--orphans', 'with --dry-run: also list the bucket for objects without a row')
     .addHelpText('after', examples('retention --dry-run', 'retention --dry-run --orphans', 'retention'))
-    .action((options: Options) => (options.dryRun === true ? preview(cli, options) : run(cli)));
+    .action((options: Options) => {
+      if (options.dryRun === true) return preview(cli, options);
+      if (options.orphans === true) throw new UsageError('--orphans only counts: give --dry-run with it.');
+      return run(cli);
+    });
 };
 
 async function preview(cli: Cli, { orphans }: Options): Promise<void> {
@@ -87,19 +92,16 @@ export const addAudit: AddCommand = (program, cli) => {
     .command('audit')
     .description('Lists the audit log, newest first.')
     .option('--tokens', 'list events of tokens and accounts instead')
-    .option('--from <time>', 'entries from this time on')
-    .option('--to <time>', 'entries before this time')
+    .option('--from <time>', 'entries from this time on: 90m, 12h, 7d, or 2026-03-01T10:00:00Z', instant)
+    .option('--to <time>', 'entries before this time', instant)
     .option('--action <id>', 'one operation, by its id in the API reference')
     .option('--actor-id <id>', 'one user, runner token or managed ingest')
     .option('--object-type <type>', 'one kind of object')
     .option('--object-id <id>', 'one object')
     .option('--session-id <id>', 'writes to this session', uuid)
     .option('--cursor <cursor>', 'cursor of the next page')
-    .option('--limit <number>', 'entries per page')
-    .addHelpText(
-      'after',
-      examples('audit --action deleteSession', 'audit --tokens --from 2026-03-01T00:00:00Z'),
-    )
+    .option('--limit <number>', 'entries per page', wholeNumber(1, 500))
+    .addHelpText('after', examples('audit --action deleteSession', 'audit --tokens --from 24h'))
     .action(async ({ tokens, ...query }: AuditOptions) => {
       const route = tokens === true ? 'GET /api/authorization/audit' : 'GET /api/v2/admin/audit';
       const platform = await cli.connect();

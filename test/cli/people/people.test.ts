@@ -157,6 +157,18 @@ describe('sdp login', () => {
     expect((await sdp(['projects', 'list'], nobody)).err).toContain('The sign-in of admin has expired.');
   });
 
+  test('that was ended elsewhere says so, and so does a token of the environment', async () => {
+    await sdp(['login', '--username', username, '--password-stdin'], nobody, password);
+    const ended = readFileSync(file, 'utf8').replace(/"accessToken": "[^"]+"/, '"accessToken": "ended"');
+    writeFileSync(file, ended);
+    const stored = await sdp(['projects', 'list'], nobody);
+    expect(stored.err).toMatch(
+      /\(401, request .+\)\nThe sign-in has ended\. Sign in again with `sdp login`\.\n$/,
+    );
+    const given = await sdp(['projects', 'list'], { ...nobody, SDP_TOKEN: 'ended' });
+    expect(given.err).toMatch(/\nThe token of SDP_TOKEN has expired, was revoked, or is not complete\.\n$/);
+  });
+
   test('reports a wrong password, and a missing terminal', async () => {
     const wrong = await sdp(['login', '--username', username, '--password-stdin'], nobody, 'wrong');
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Invalid username or password.')]);
