@@ -124,6 +124,20 @@ describe('broken JSON is refused with its place', () => {
     ['a list that ends too early', '[{"a":1},\n{"a":2}', { line: 2 }, /too early/],
     ['a line that is broken', '{"a":1}\n{"a":2}\n{"a":\n{"a":4}\n', { line: 3 }, /malformed|early/],
     [
+      'a list with a value that is none',
+      '[{"a":1},\n{"b":",]","a":None},\n{"a":3}]',
+      { line: 2, column: 15 },
+      /malformed/,
+    ],
+    ['a list with a comma too many', '[{"a":1},\n{"a":2},\n ]', { line: 3, column: 2 }, /malformed/],
+    ['a line with a value that is none', '{"a":1}\n{"a":x}\n{"a":3}\n', { line: 2, column: 6 }, /malformed/],
+    [
+      'a list with NaN that ends too early',
+      '[{"a":NaN},\n{"a":-Infinity},\n{"a":2',
+      { line: 3, column: 7 },
+      /early/,
+    ],
+    [
       'a broken line after many',
       `${'{"a":1}\n'.repeat(5000)}{"a" 1}\n`,
       { line: 5001, column: 6 },

@@ -226,14 +226,42 @@ function faultOf(text: string, line?: number): TabularError | null {
       : null;
   } catch (error) {
     const message = error instanceof Error ? error.message : '';
+    const end = text.trimEnd().length;
+    const isEnd = /unexpected end/i.test(message);
     const position = /at position (\d+)/.exec(message)?.[1];
-    const at = position === undefined ? text.trimEnd().length : Number(position);
+    const found = position === undefined ? placeWithoutValue(text) : Number(position);
+    const at = isEnd ? end : Math.min(found, end);
     const before = text.slice(0, at);
     const place = {
       line: line ?? before.split('\n').length,
       column: at - before.lastIndexOf('\n'),
     };
-    const isEnd = at >= text.trimEnd().length || /unexpected end/i.test(message);
-    return new TabularError(isEnd ? 'The JSON ends too early.' : 'The JSON is malformed here.', place);
+    return new TabularError(at === end ? 'The JSON ends too early.' : 'The JSON is malformed here.', place);
   }
+}
+
+/**
+ * Where a value is missing; the end when none is. `JSON.parse` names the place of every other fault alone, and takes for
+ * missing what the reader takes: NaN and Infinity.
+ */
+function placeWithoutValue(text: string): number {
+  const plainValue = /-?(?:\d[\d.e+-]*|nan|inf(?:inity)?)|true|false|null/iy;
+  let before = ',';
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] as string;
+    if (char === ' ' || char === '\n' || char === '\r' || char === '\t') continue;
+    if (char === '"') {
+      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++;
+    } else if (char === '{' || char === '[' || char === '}' || char === ']' || char === ':' || char === ',') {
+      const isValueNext = before === ',' || before === ':' || before === '[';
+      const isValue = char === '{' || char === '[' || (before === '[' && char === ']');
+      if (isValueNext && !isValue) return at;
+    } else {
+      plainValue.lastIndex = at;
+      if (!plainValue.test(text)) return at;
+      at = plainValue.lastIndex - 1;
+    }
+    before = char;
+  }
+  return text.length;
 }
