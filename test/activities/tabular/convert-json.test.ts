@@ -143,6 +143,14 @@ describe('broken JSON is refused with its place', () => {
       { line: 5001, column: 6 },
       /malformed/,
     ],
+    ['an object that is broken', '{"data":[{"a":1},\n{"a":x}]}', { line: 2, column: 6 }, /malformed/],
+    ['lists that end too early', '[[0,1],\n[1,2]', { line: 2, column: 6 }, /early/],
+    [
+      'objects one after another, one of them broken',
+      '{\n"a":1\n} {"a":2}\n{\n"a" 3\n}\n{"a":4}',
+      { line: 5, column: 5 },
+      /malformed/,
+    ],
     [
       'records that are no objects',
       '{"a":1}\n\n{"a":1}\n  [1]\n5\n',
