@@ -124,9 +124,31 @@ describe('broken JSON is refused with its place', () => {
     ['a list that ends too early', '[{"a":1},\n{"a":2}', { line: 2 }, /too early/],
     ['a line that is broken', '{"a":1}\n{"a":2}\n{"a":\n{"a":4}\n', { line: 3 }, /malformed|early/],
     [
+      'a list with a value that is none',
+      '[{"a":1},\n{"b":",]","a":None},\n{"a":3}]',
+      { line: 2, column: 15 },
+      /malformed/,
+    ],
+    ['a list with a comma too many', '[{"a":1},\n{"a":2},\n ]', { line: 3, column: 2 }, /malformed/],
+    ['a line with a value that is none', '{"a":1}\n{"a":x}\n{"a":3}\n', { line: 2, column: 6 }, /malformed/],
+    [
+      'a list with NaN that ends too early',
+      '[{"a":NaN},\n{"a":-Infinity},\n{"a":2',
+      { line: 3, column: 7 },
+      /early/,
+    ],
+    [
       'a broken line after many',
       `${'{"a":1}\n'.repeat(5000)}{"a" 1}\n`,
       { line: 5001, column: 6 },
+      /malformed/,
+    ],
+    ['an object that is broken', '{"data":[{"a":1},\n{"a":x}]}', { line: 2, column: 6 }, /malformed/],
+    ['lists that end too early', '[[0,1],\n[1,2]', { line: 2, column: 6 }, /early/],
+    [
+      'objects one after another, one of them broken',
+      '{\n"a":1\n} {"a":2}\n{\n"a" 3\n}\n{"a":4}',
+      { line: 5, column: 5 },
       /malformed/,
     ],
     [

@@ -1,17 +1,15 @@
-/** Guards and repairs around JSON files: depth, shape, and where a fault is. */
+/** Guards and repairs around JSON files: depth and shape. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { excerpt, TabularError } from '../errors.ts';
-import { encodingHint } from './encoding.ts';
 import type { PlainInput } from './prepare-input.ts';
 
 /** Deeper nesting is refused: the reader's own analysis follows it on the stack. */
 const maxDepthLevels = 200;
 /** Files up to this size may be read as a whole, to find a fault or a table within an object. */
-const wholeFileBytes = 64 * 1024 * 1024;
-const faultSearchBytes = 256 * 1024 * 1024;
+export const wholeFileBytes = 64 * 1024 * 1024;
 
 /** @throws TabularError with its place when brackets nest too deeply */
 export async function refuseDeepJson(path: string, signal?: AbortSignal): Promise<void> {
@@ -156,84 +154,4 @@ function rowsOfList(list: unknown[]): Iterable<unknown> {
   }
   const at = list.findIndex((row) => !isObject(row));
   throw new TabularError(`Record ${at + 1} of the list is not an object.`);
-}
-
-/** Finds the fault in a JSON file that the reader refused; null when none is found. */
-export async function findJsonFault(
-  path: string,
-  layout: JsonLayout,
-  sizeBytes: number,
-  signal?: AbortSignal,
-): Promise<TabularError | null> {
-  if (layout === 'newline_delimited') return findFaultyLine(path, signal);
-  if (sizeBytes > faultSearchBytes) return null;
-  const text = await readFile(path, 'utf8');
-  const fault = faultOf(text);
-  if (fault === null || layout === 'array') return fault;
-  // Objects one after another are not one JSON value; their fault is after the first object.
-  return null;
-}
-
-async function findFaultyLine(path: string, signal?: AbortSignal): Promise<TabularError | null> {
-  for await (const { line, text } of filledLines(path, signal)) {
-    const fault = faultOf(text, line);
-    if (fault !== null) return fault;
-  }
-  return null;
-}
-
-/** The place of a record, from 1, of a file of one record a line; unknown behind a very long line. */
-export async function placeOfRecord(
-  path: string,
-  record: number,
-  signal?: AbortSignal,
-): Promise<{ line?: number; column?: number }> {
-  let current = 0;
-  for await (const { line, text } of filledLines(path, signal)) {
-    if (++current === record) return { line, column: text.search(/\S/) + 1 };
-  }
-  return {};
-}
-
-/** Lines that are not blank, up to the first that is very long. */
-async function* filledLines(
-  path: string,
-  signal?: AbortSignal,
-): AsyncIterable<{ readonly line: number; readonly text: string }> {
-  let line = 0;
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
-    let from = 0;
-    const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-    for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, from)) {
-      const text = bytes.toString('utf8', from, end);
-      line++;
-      if (text.trim() !== '') yield { line, text };
-      from = end + 1;
-    }
-    rest = bytes.subarray(from);
-    if (rest.length > wholeFileBytes) return;
-  }
-  const text = rest.toString('utf8');
-  if (text.trim() !== '') yield { line: line + 1, text };
-}
-
-function faultOf(text: string, line?: number): TabularError | null {
-  try {
-    JSON.parse(text);
-    return text.includes('\ufffd')
-      ? new TabularError(`The JSON contains bytes that are not UTF-8. ${encodingHint}`, { line })
-      : null;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : '';
-    const position = /at position (\d+)/.exec(message)?.[1];
-    const at = position === undefined ? text.trimEnd().length : Number(position);
-    const before = text.slice(0, at);
-    const place = {
-      line: line ?? before.split('\n').length,
-      column: at - before.lastIndexOf('\n'),
-    };
-    const isEnd = at >= text.trimEnd().length || /unexpected end/i.test(message);
-    return new TabularError(isEnd ? 'The JSON ends too early.' : 'The JSON is malformed here.', place);
-  }
 }
