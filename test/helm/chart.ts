@@ -112,7 +112,10 @@ export const allValues = {
   webhookAllowlist: 'hooks.example.org',
   settings: { DATABASE_POOL_SIZE: '12' },
   serviceAccount: { annotations: { 'example.org/role': 'store' } },
-  api: { autoscaling: { enabled: true } },
+  api: {
+    autoscaling: { enabled: true },
+    settings: { S3_DOWNLOAD_ENDPOINT: 'https://s3.example.org' },
+  },
   worker: { autoscaling: { enabled: true } },
   builtinWorker: { autoscaling: { enabled: true } },
   runnerHost: { enabled: true, modules: { claim: 'modules' } },
