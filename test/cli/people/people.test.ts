@@ -14,8 +14,10 @@ const { folder, runSdp } = commandLine();
 const { api, people, platform } = await runnerStage();
 const title = `Named ${randomUUID()}`;
 const lineOf = (out: string, part: string) => out.split('\n').find((line) => line.includes(part)) ?? '';
+const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
+  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment }, input);
 async function printed(args: readonly string[], token = people.adminToken): Promise<string> {
-  const { code, out, err } = await runSdp(args, { SDP_URL: api.url, SDP_TOKEN: token });
+  const { code, out, err } = await sdp(args, { SDP_TOKEN: token });
   expect([code, err]).toEqual([0, '']);
   return out;
 }
@@ -44,8 +46,7 @@ test('who did what in the audit, with the id', async () => {
 test('a password that must be changed is changed by its owner', async () => {
   const username = `fresh-${randomUUID().slice(0, 8)}`;
   const create = ['users', 'create', username, '--role', 'Instructor', '--password-stdin'];
-  const asAdmin = { SDP_URL: api.url, SDP_TOKEN: people.adminToken };
-  await runSdp([...create, '--must-change-password'], asAdmin, 'the first password\n');
+  await sdp([...create, '--must-change-password'], {}, 'the first password\n');
   const own = (args: readonly string[], input = '') => runSdp(args, { SDP_URL: api.url }, input);
   const signedIn = await own(['login', '--username', username, '--password-stdin'], 'the first password\n');
   expect(signedIn.out).toContain('The password must be changed before anything else: `sdp password`.');
@@ -59,9 +60,6 @@ test('a password that must be changed is changed by its owner', async () => {
   );
   expect((await own(['sessions', 'list'])).code).toBe(0);
 });
-
-const sdp = (args: readonly string[], environment: Record<string, string> = {}, input = '') =>
-  runSdp(args, { SDP_URL: api.url, SDP_TOKEN: people.adminToken, ...environment }, input);
 
 const file = join(folder, 'sdp', 'credentials.json');
 const { username, password } = platform.administrator;

@@ -129,8 +129,8 @@ function faultOf(
 }
 
 /**
- * Where a value is missing; the end when none is. `JSON.parse` names the place of every other fault alone, and takes for
- * missing what the reader takes: NaN and Infinity.
+ * Where a value is missing; the end when none is. `JSON.parse` names the place of every other fault. It refuses NaN and
+ * Infinity, which the reader takes: they are no fault here.
  */
 function placeWithoutValue(text: string): number {
   const plainValue = /-?(?:\d[\d.e+-]*|nan|inf(?:inity)?)|true|false|null/iy;
