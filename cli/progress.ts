@@ -1,4 +1,4 @@
-/** A bar for each running transfer, on standard error; without a terminal a line for each that has ended. */
+/** A bar for each running transfer, on standard error; without a terminal a line for each failed try and each end. */
 import { bytes, singleLine } from './output.ts';
 
 const barWidth = 24;
@@ -27,13 +27,18 @@ export class Progress {
     if (performance.now() - this.#drawnAtMs >= redrawEveryMs) this.#draw();
   }
 
-  /** Removes a transfer's bar and prints how it ended. */
-  end(name: string, line: string): void {
-    this.#bars.delete(name);
+  /** Prints a line, for example why a transfer has failed and is tried again. */
+  say(line: string): void {
     this.#clear();
     // A name may move the cursor, or hold a line break.
     process.stderr.write(`${singleLine(line)}\n`);
     this.#draw();
+  }
+
+  /** Removes a transfer's bar and prints how it ended. */
+  end(name: string, line: string): void {
+    this.#bars.delete(name);
+    this.say(line);
   }
 
   #draw(): void {

@@ -90,22 +90,15 @@ export async function uploadFile(
     const reply = await platform.upload(nodeInstanceId, file, headers, onProgress);
     return 'id' in reply ? reply.id : null;
   }
-  const backOff = new BackOff({ firstMs: 500, maxMs: 10_000 });
-  for (let tries = 0; ; tries++) {
-    const note = tries === 0 ? '' : `attempt ${tries + 1}`;
-    try {
-      const there = await findSame(platform, { ...request, identifier, sha256 });
-      if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
-      const published = await send((sent, total) => progress.update(file, sent, total, note));
-      const outcome = published === null ? 'queued' : 'uploaded';
-      return { file, outcome, identifier, outputId: published, sizeBytes };
-    } catch (error) {
-      const isRenewed = error instanceof ApiError && error.status === 401 && (await platform.renew());
-      if ((!isRenewed && !isTransient(error)) || tries >= request.retries) throw error;
-      progress.update(file, 0, sizeBytes, `waiting for attempt ${tries + 2}`);
-      await backOff.wait(error);
-    }
-  }
+  const isMended = async (error: unknown) =>
+    error instanceof ApiError && error.status === 401 && (await platform.renew());
+  return withRetries({ ...request, isMended }, progress, async (onProgress) => {
+    const there = await findSame(platform, { ...request, identifier, sha256 });
+    if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
+    const published = await send(onProgress);
+    const outcome = published === null ? 'queued' : 'uploaded';
+    return { file, outcome, identifier, outputId: published, sizeBytes };
+  });
 }
 
 export interface IngestRequest {
@@ -171,6 +164,41 @@ function identifierOf(file: string, sha256: string): string {
   const digest = sha256.slice(0, digestCharacters);
   const name = basename(file).replaceAll(/[^A-Za-z0-9._-]/g, '_');
   return `${name.slice(0, identifierCharacters - digestCharacters - 1)}-${digest}`;
+}
+
+/** What is tried again, and how often. */
+export interface Retries {
+  readonly file: string;
+  /** Further tries after a temporary failure. */
+  readonly retries: number;
+  /** Whether a failure that would last has been put right, as by a renewed token. */
+  readonly isMended?: (error: unknown) => Promise<boolean>;
+}
+
+/**
+ * Transfers a file, and after a temporary failure says why and tries again.
+ * @throws the error of the last try
+ */
+export async function withRetries<Result>(
+  { file, retries, isMended = async () => false }: Retries,
+  progress: Progress,
+  transfer: (onProgress: OnProgress) => Promise<Result>,
+): Promise<Result> {
+  const backOff = new BackOff({ firstMs: 500, maxMs: 10_000 });
+  for (let attempt = 1; ; attempt++) {
+    const note = attempt === 1 ? '' : `attempt ${attempt}`;
+    try {
+      return await transfer((sent, total) => progress.update(file, sent, total, note));
+    } catch (error) {
+      const isTemporary = isTransient(error);
+      if ((!isTemporary && !(await isMended(error))) || attempt > retries) throw error;
+      if (isTemporary)
+        progress.say(
+          `${file}: ${(error as Error).message} Attempt ${attempt + 1} of ${retries + 1} follows.`,
+        );
+      await backOff.wait(error);
+    }
+  }
 }
 
 /** Does the work for every item, up to `parallel` at once. */

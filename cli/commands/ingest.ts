@@ -1,11 +1,10 @@
 /** `sdp ingest`: a file for a managed ingest, as a device sends it. */
-import { BackOff, isTransient } from '../../client/back-off.ts';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { placeOf } from '../connection.ts';
 import { contentTypeOf, mediaType } from '../content-type.ts';
 import { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
-import { type Ingested, type IngestRequest, ingestFile } from '../transfers.ts';
+import { ingestFile, withRetries } from '../transfers.ts';
 import { mustBeFile } from './upload.ts';
 
 interface IngestOptions {
@@ -35,30 +34,13 @@ export const addIngest: AddCommand = (program, cli) => {
       const platform = new PlatformClient((await placeOf(cli.url)).address);
       const contentType = options.contentType ?? contentTypeOf(file);
       const request = { urlPath, file, contentType, identifier: options.identifier };
-      const sent = await untilIngested(platform, request, options.retries, new Progress());
+      const { retries } = options;
+      // The identifier makes a repeat the same upload.
+      const sent = await withRetries({ file, retries }, new Progress(), (onProgress) =>
+        ingestFile(platform, request, onProgress),
+      );
       const { sessionId, nodeOutputId } = sent;
       const output = nodeOutputId === null ? 'Stored and queued for a node' : `Output ${nodeOutputId}`;
       cli.print(sent, () => `${output} of session ${sessionId}.`);
     });
 };
-
-/** Tries again after temporary failures: the identifier makes a repeat the same upload. */
-async function untilIngested(
-  platform: PlatformClient,
-  request: IngestRequest,
-  retries: number,
-  progress: Progress,
-): Promise<Ingested> {
-  const { file } = request;
-  const backOff = new BackOff({ firstMs: 500, maxMs: 10_000 });
-  for (let tries = 0; ; tries++) {
-    try {
-      return await ingestFile(platform, request, (sent, total) =>
-        progress.update(file, sent, total, tries === 0 ? '' : `attempt ${tries + 1}`),
-      );
-    } catch (error) {
-      if (!isTransient(error) || tries >= retries) throw error;
-      await backOff.wait(error);
-    }
-  }
-}

@@ -70,7 +70,7 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
     throw new Error(`Folder not found: ${folder}.`);
   await mustBeElsewhere(folder, options.moveTo);
   const progress = new Progress();
-  const say = (line: string) => progress.end(line, line);
+  const say = (line: string) => progress.say(line);
   const send =
     ingest === undefined
       ? // After a loss of power the agent may start before its line, or the platform.

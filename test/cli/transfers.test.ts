@@ -134,7 +134,7 @@ describe('sdp upload', () => {
     expect(asked.filter((what) => what === `POST ${path}/data`)).toHaveLength(2);
   });
 
-  test('retries broken uploads, and finds those that had arrived', async () => {
+  test('retries broken uploads, says why, and finds those that had arrived', async () => {
     const graph = await stage.chainOf(1);
     const path = `POST /api/v2/node-instance/${graph.nodes.input}/outputs/data`;
     const url = await brokenLine((asked, count) => {
@@ -144,6 +144,9 @@ describe('sdp upload', () => {
     const file = fileOf('broken.csv', 'a,b\n1,2\n');
     const ended = await sdp(['upload', graph.sessionId, file], { SDP_URL: url });
     expect([ended.code, ended.err]).toEqual([0, expect.stringContaining('already stored as output')]);
+    expect(ended.err).toMatch(
+      /broken\.csv: \S.+\. Attempt 2 of 6 follows\.\n.*\. Attempt 3 of 6 follows\.\n/,
+    );
     const [output, ...others] = await outputsOf(graph);
     expect(others).toEqual([]);
     const saved = join(folder, 'saved.csv');
