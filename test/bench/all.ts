@@ -30,7 +30,7 @@ const benches: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   runs: {},
   cost: {},
   leases: {},
-  logs: {},
+  logs: { ROUNDS: '3' },
   shared: {},
   query: {},
   reads: { RUNS: '500000' },
