@@ -8,7 +8,7 @@ import { installPackages, markLive } from './prepare/packages.mjs';
 import { checkout, isProgram, programName } from './prepare/places.mjs';
 import { postgresPrograms } from './prepare/postgres.mjs';
 import { PlainError, say } from './prepare/progress.mjs';
-import { buildServers, serverPrograms } from './prepare/servers.mjs';
+import { obtainServers, serverPrograms } from './prepare/servers.mjs';
 import { dataFolder, markStarting, waitForStart } from './prepare/starting.mjs';
 
 const LEAST_NODE_MAJOR = 24;
@@ -43,13 +43,13 @@ function nodeProgram() {
   );
 }
 
-/** Those that Go builds. @param without the parts that the caller brings */
+/** Those that are no package of npm. @param without the parts that the caller brings */
 function serverNames(without) {
   const names = { objectStore: 'versitygw', temporal: 'temporal' };
   return Object.keys(names).flatMap((part) => (without.includes(part) ? [] : [names[part]]));
 }
 
-/** Finds or builds the servers; `without` names those that the caller brings. */
+/** Finds the servers, or brings them; `without` names those that the caller brings. */
 async function prepareServers(without) {
   const postgres = without.includes('postgres') ? undefined : await postgresPrograms();
   return { postgres, ...(await serverPrograms(serverNames(without))) };
@@ -123,9 +123,9 @@ async function main([command, ...args]) {
   if (command === 'start') markStarting(dataFolder());
   if (command === 'demo') await waitForStart(dataFolder());
   const without = replacedBySettings();
-  // The first start compiles for two minutes, and installs the packages meanwhile.
-  const building = NEEDS_SERVERS.has(command) ? buildServers(serverNames(without)) : Promise.resolve();
-  await Promise.all([building, prepareCheckout(command)]);
+  // The first start compiles for a minute, and installs the packages meanwhile.
+  const obtaining = NEEDS_SERVERS.has(command) ? obtainServers(serverNames(without)) : Promise.resolve();
+  await Promise.all([obtaining, prepareCheckout(command)]);
   if (NEEDS_SERVERS.has(command)) await prepareServers(without);
   if (script === undefined) return;
   markLive();

@@ -45,18 +45,14 @@ const DRIVERS = [
   },
 ];
 
-/** The modules whose sources are changed. */
-export const modulesWithDrivers = [...new Set(DRIVERS.map(({ module }) => module))];
-
 /**
- * Takes the drivers out of the sources.
- * @param folderOf where the source of a module lies; it must be a copy that nothing else reads
+ * Takes the drivers of a module out of its sources.
+ * @param folder where the sources lie; it must be a copy that nothing else reads
  * @returns true when something was there to be taken out
  */
-export function removeUnusedDrivers(folderOf) {
+export function removeUnusedDrivers(module, folder) {
   let isChanged = false;
-  for (const { module, file, without, files = [] } of DRIVERS) {
-    const folder = folderOf(module);
+  for (const { file, without, files = [] } of DRIVERS.filter((driver) => driver.module === module)) {
     const path = join(folder, file);
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
     if (!without.every((part) => text.search(part) >= 0)) continue;
