@@ -43,7 +43,7 @@ export const wholeNumber = (least: number, most: number) => (value: string) => {
   if (/^\d+$/.test(value) && number >= least && number <= most) return number;
   throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
 };
-/** Of a project or session. */
+/** The priority of a project or session. */
 export function priority(value: string): number {
   const number = Number(value);
   if (/^-?\d+$/.test(value) && Math.abs(number) <= 10) return number;

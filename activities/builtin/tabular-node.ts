@@ -55,7 +55,7 @@ async function convertInputs(
   services: BuiltinServices,
 ): Promise<TaskEnd> {
   const hasMore = await convertForATurn(run, configuration, services);
-  // Those of earlier attempts, and of the runs that this one follows, too.
+  // The faults of earlier attempts, and of the runs that this one follows, are among them.
   const faults = hasMore ? [] : await reasonsSinceInput(services.database, run.task, maxNamedFaults);
   if (faults.length > 0) return { kind: 'fail', category: 'validation', reason: faults.join('\n') };
   // Read from the run and not counted here: an earlier attempt may have written outputs.

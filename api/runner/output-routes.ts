@@ -54,7 +54,7 @@ export const outputHeaders = taskRoute.headers.extend({
   ),
   'content-encoding': textHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
 });
-/** Of the bytes of one request. */
+/** The headers by which the bytes of one request are checked. */
 export const checksumHeaders = {
   'content-md5': textHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
   'x-amz-checksum-sha256': textHeader(

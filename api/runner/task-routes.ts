@@ -108,7 +108,7 @@ const rejection = defineRoute({
   async handler(context) {
     const { params, body, services } = context;
     const identity = identityOf(context);
-    // Of another form it is an input of no task.
+    // An id of another form is no input of any task.
     const inputId = pathId().safeParse(params.inputId).data ?? 0;
     const write = await rejectInput(services.database, identity, params.taskId, { inputId, ...body });
     if (write.kind === 'refused') throw writeProblem(write.why);

@@ -57,7 +57,7 @@ export const seenInstances = `
      select exists (select from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
                                                and ${isOpen}) as is_busy) h`;
 
-/** Those of {@link seenInstances} whose caller may still claim. */
+/** The {@link seenInstances} whose caller may still claim. */
 export const claimingInstances = `select * from (${seenInstances}) s where s.may_claim`;
 
 /**

@@ -73,7 +73,7 @@ interface HeldRun extends FailedRun {
 
 /** The call that ends a task. */
 export interface TaskEndCall {
-  /** Of the whole call, to tell a repeat from a different end. */
+  /** The digest of the whole call, to tell a repeat from a different end. */
   readonly digest: string;
   /** A random number in [0, 1), for the pause before a retry. */
   readonly jitter: number;

@@ -69,7 +69,7 @@ const moveStatement = `
     from run where n.id = $1`;
 
 interface WatermarkMove {
-  /** Of the run's watermark, afterwards. */
+  /** The position of the run's watermark, afterwards. */
   readonly position: number;
   /** Undefined when nothing was staged. */
   readonly published: StagedPublication | undefined;

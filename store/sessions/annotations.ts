@@ -23,14 +23,14 @@ export interface AnnotationRow extends AnnotationFields {
   readonly id: string;
   /** Null when a runner made it. */
   readonly createdBy: string | null;
-  /** Of the run that made it; null when a person did. */
+  /** The run that made it; null when a person did. */
   readonly runId: string | null;
   readonly nodeName: string | null;
   readonly createdAt: Date;
 }
 
 export interface AnnotationFilter {
-  /** Those that touch the time from ... to. */
+  /** With `to`: the time that the annotations touch, at least in part. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
   readonly label?: string | undefined;

@@ -18,7 +18,7 @@ const messageCharacters = 4_000;
 
 export interface KeptTask {
   readonly taskId: string;
-  /** Of every call for the task. */
+  /** Headers of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
   readonly intervalMs: number;
   /** How long the task may be held after a cancel; then the thread reports its end. */

@@ -70,7 +70,7 @@ export function SessionGraph(props: GraphProps) {
   );
 }
 
-/** Of the canvas, on the screen and on paper. */
+/** Sets the size of the canvas, on the screen and on paper. */
 function useSize(canvas: RefObject<HTMLElement | null>, layout: GraphLayout, zoom: number): void {
   useEffect(() => {
     if (canvas.current === null) return;

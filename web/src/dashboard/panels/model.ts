@@ -29,7 +29,7 @@ export function readForm(layout: object): LayoutForm {
   };
 }
 
-/** Of a text panel. As the platform counts them, but for characters of two units. */
+/** The most characters of a text panel, counted as the platform does except for characters of two units. */
 export const maxCharacters = 4000;
 
 export const hasChannels = (kind: PanelKind) => kind !== 'media' && kind !== 'text';
@@ -103,7 +103,7 @@ export const derivedOf = (
   derived.filter(({ name }) => panels.some(({ channels }) => channels.includes(`=${name}`)));
 
 export interface Drawn {
-  /** Of stored channels. */
+  /** The keys of stored channels. */
   readonly keys: readonly string[];
   readonly derived: LayoutForm['derived'];
 }
