@@ -31,6 +31,6 @@ export async function readFirstCharts(
   }
   const first = [...byName.values()].slice(0, most.charts);
   if (first.length === 0) return { series: [], sources };
-  const { series } = await readSeries(dimensionId, first, span.fromMs, span.toMs, most.points, signal);
+  const { series } = await readSeries(dimensionId, first, span, most.points, signal);
   return { series: series.filter(({ values }) => numbersOf(values).length > 1), sources };
 }
