@@ -125,9 +125,9 @@ export class Heartbeats {
       this.log(taskId, logEntry('error', sentence));
       this.#post({ kind: 'flush-log', taskId, limitMs: lastLinesMs });
     }
-    const until = performance.now() + lastLinesMs;
+    const untilMs = performance.now() + lastLinesMs;
     const clock = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    while (performance.now() < until && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
+    while (performance.now() < untilMs && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
       Atomics.wait(clock, 0, 0, 10);
   };
 
