@@ -179,13 +179,12 @@ async function passOver(
   input: TaskInput,
   fault: TabularError | null,
 ): Promise<void> {
-  const { taskId } = run.task;
   const inputId = input.outputId;
   const reason = `${shownName(input)}: ${fault?.message}`;
   const moved =
     fault === null
-      ? await writeWatermark(database, run.identity, taskId, inputId, undefined)
-      : await rejectInput(database, run.identity, taskId, { inputId, category: 'validation', reason });
+      ? await writeWatermark(database, run.caller, inputId, undefined)
+      : await rejectInput(database, run.caller, { inputId, category: 'validation', reason });
   if (moved.kind === 'refused') throw new ClaimLostError(`The watermark was refused: ${moved.why}.`);
 }
 

@@ -61,7 +61,8 @@ export const seenInstances = `
 export const claimingInstances = `select * from (${seenInstances}) s where s.may_claim`;
 
 /**
- * Whether one of them, `p`, claims tasks of a node template. Accounts may claim those of all external runner types.
+ * Whether one of the {@link claimingInstances}, `p`, claims tasks of a node template. Accounts may claim those of all
+ * external runner types.
  * @param of SQL expressions
  */
 export const claimsTasksOf = (of: Readonly<Record<'template' | 'runnerType' | 'runtime', string>>) => `
