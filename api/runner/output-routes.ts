@@ -24,6 +24,7 @@ import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
+import { checksumHeaders } from '../uploads/checksum-headers.ts';
 import {
   type ReceiveOptions,
   readUploadHeaders,
@@ -54,19 +55,6 @@ export const outputHeaders = taskRoute.headers.extend({
   ),
   'content-encoding': textHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
 });
-/** The headers by which the bytes of one request are checked. */
-export const checksumHeaders = {
-  'content-md5': textHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
-  'x-amz-checksum-sha256': textHeader(
-    'Base64 of the SHA-256 of the body; checked.',
-    'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
-  ),
-  'content-digest': textHeader(
-    'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
-    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
-  ),
-  'repr-digest': textHeader('As `Content-Digest`.', 'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:'),
-};
 
 const writeOutput = defineRoute({
   ...taskRoute,

@@ -16,9 +16,10 @@ import { abandonTaskUpload, type FinishedUpload, finishTaskUpload } from '../../
 import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
+import { checksumHeaders } from '../uploads/checksum-headers.ts';
 import { callerOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
-import { answerHolder, checksumHeaders, outputHeaders, readWatermark, written } from './output-routes.ts';
+import { answerHolder, outputHeaders, readWatermark, written } from './output-routes.ts';
 import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts';
 import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
 
