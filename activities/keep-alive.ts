@@ -1,7 +1,7 @@
 /** Keeps the lease of a built-in run while it works, and notices when the run must stop. */
 import { Context } from '@temporalio/activity';
 import { leaseTimes } from '../domain/runs/lease-times.ts';
-import type { RunnerIdentity } from '../store/runners/holder.ts';
+import type { TaskHolder } from '../store/runners/holder.ts';
 import { isClaimOpen, recordHeartbeat } from '../store/runners/lease.ts';
 import type { ClaimedTask } from '../store/runs/claims.ts';
 import { type BuiltinServices, ClaimLostError } from './builtin/node.ts';
@@ -22,7 +22,7 @@ export function mustRelease(
 /** Heartbeats for the lease and for Temporal while an attempt runs. Messages name files: they stay out of Temporal. */
 export function keepAlive(
   task: ClaimedTask,
-  identity: RunnerIdentity,
+  caller: TaskHolder,
   services: BuiltinServices,
   stopping: AbortSignal,
 ) {
@@ -39,7 +39,7 @@ export function keepAlive(
     checkCancellation();
     sendPhase();
     try {
-      const held = await recordHeartbeat(services.database, identity, task.taskId, said);
+      const held = await recordHeartbeat(services.database, caller, said);
       const isOurs = held !== undefined || (await isClaimOpen(services.database, task.taskId));
       if (!isOurs || held?.cancelRequested) lost.abort(new ClaimLostError('The task is no longer held.'));
     } catch (error) {

@@ -11,7 +11,7 @@ import { limits } from '../domain/limits.ts';
 import { isDatabaseAway } from '../domain/network/database-fault.ts';
 import { leaseTimes } from '../domain/runs/lease-times.ts';
 import { startOf } from '../domain/text.ts';
-import { builtinHolder, type RunnerIdentity } from '../store/runners/holder.ts';
+import { builtinHolder, type TaskHolder } from '../store/runners/holder.ts';
 import { isClaimOpen } from '../store/runners/lease.ts';
 import { type ClaimedTask, claimRun } from '../store/runs/claims.ts';
 import { type EndRefusal, type EndResult, endTask, type TaskEnd } from '../store/runs/end-task.ts';
@@ -72,10 +72,9 @@ export function createBuiltinActivities(
       try {
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
-        return (
-          (await runClaimed(services, tools, identity, task)) ??
-          (await outcomeElsewhere(services, runId, attempt))
-        );
+        const caller = { ...identity, taskId: task.taskId };
+        const ended = await runClaimed(services, tools, caller, task);
+        return ended ?? (await outcomeElsewhere(services, runId, attempt));
       } finally {
         slots.release(identity.instanceId);
       }
@@ -87,7 +86,7 @@ export function createBuiltinActivities(
 async function runClaimed(
   services: BuiltinServices,
   tools: Tools,
-  identity: RunnerIdentity,
+  caller: TaskHolder,
   task: ClaimedTask,
 ): Promise<{ outcome: string } | undefined> {
   const { taskId, sessionId, nodeInstanceId, runId, attempt } = task;
@@ -96,14 +95,13 @@ async function runClaimed(
   const options = { kind: 'consumer', parent: task.traceparent, attributes } as const;
   return await traced(`run ${task.nodeTemplate}`, options, async () => {
     const startedAtMs = performance.now();
-    const end = await execute(task, identity, services, tools);
-    const ended = await endHeld(services, tools, identity, taskId, end);
+    const end = await execute(task, caller, services, tools);
+    const ended = await endHeld(services, tools, caller, end);
     const outcome = ended.kind === 'refused' ? ended.why : String(ended.reply.outcome ?? end.kind);
     const ms = Math.round(performance.now() - startedAtMs);
     services.log.info({ ...ids, nodeTemplate: task.nodeTemplate, outcome, ms }, 'built-in run');
     if (ended.kind !== 'refused') return { outcome };
-    if (ended.why !== 'task-not-found')
-      await endHeld(services, tools, identity, taskId, failAfterRefusal(ended.why));
+    if (ended.why !== 'task-not-found') await endHeld(services, tools, caller, failAfterRefusal(ended.why));
     return undefined;
   });
 }
@@ -112,19 +110,18 @@ async function runClaimed(
 async function endHeld(
   { database }: BuiltinServices,
   { stopping }: Tools,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   end: TaskEnd,
 ): Promise<EndResult> {
   const context = Context.current();
   for (;;) {
     try {
-      const ended = await endTask(database, identity, taskId, end, {
+      const ended = await endTask(database, caller, end, {
         digest: 'builtin',
         jitter: Math.random(),
       });
       const isLapsed = ended.kind === 'refused' && ended.why === 'task-not-found';
-      if (!isLapsed || !(await isClaimOpen(database, taskId))) return ended;
+      if (!isLapsed || !(await isClaimOpen(database, caller.taskId))) return ended;
     } catch (error) {
       if (!isDatabaseAway(error) || mustRelease(context, stopping)) throw error;
     }
@@ -154,7 +151,7 @@ async function outcomeElsewhere(services: BuiltinServices, runId: string, attemp
 
 async function execute(
   task: ClaimedTask,
-  identity: RunnerIdentity,
+  caller: TaskHolder,
   services: BuiltinServices,
   tools: Tools,
 ): Promise<TaskEnd> {
@@ -169,12 +166,12 @@ async function execute(
   const workDir = await makeWorkDir(services);
   if (workDir === undefined)
     return await endAfterRelease('The worker can make no temporary files.', task.runId, services);
-  const keeper = keepAlive(task, identity, services, tools.stopping);
-  const runLog = new RunLog(services.database, { ...identity, taskId: task.taskId });
+  const keeper = keepAlive(task, caller, services, tools.stopping);
+  const runLog = new RunLog(services.database, caller);
   const run = {
     ...tools,
     task,
-    identity,
+    caller,
     workDir,
     signal: keeper.signal,
     log: runLog.add.bind(runLog),

@@ -4,20 +4,16 @@ import { type LogLevel, loggedBytes } from '../domain/runs/run-log.ts';
 import type { Queryable } from '../store/connection/database.ts';
 import type { WrittenEntry } from '../store/run-logs/log-pieces.ts';
 import { writeLogs } from '../store/run-logs/write-log.ts';
-import type { RunnerIdentity } from '../store/runners/holder.ts';
+import type { TaskHolder } from '../store/runners/holder.ts';
 
 /** Lines of this time go together. Longer, and they would stand behind what the platform notes meanwhile. */
 const collectedMs = 100;
 /** While the database does not answer: later lines are dropped. */
 const heldEntries = 5_000;
 
-interface LoggedTask extends RunnerIdentity {
-  readonly taskId: string;
-}
-
 export class RunLog {
   readonly #database: Queryable;
-  readonly #task: LoggedTask;
+  readonly #task: TaskHolder;
   #timer: NodeJS.Timeout | undefined;
   #entries: WrittenEntry[] = [];
   /** The entries of the present sequence: after an error they are sent again unchanged. */
@@ -25,7 +21,7 @@ export class RunLog {
   #sequence = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(database: Queryable, task: LoggedTask) {
+  constructor(database: Queryable, task: TaskHolder) {
     this.#database = database;
     this.#task = task;
   }

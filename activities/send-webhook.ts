@@ -69,10 +69,10 @@ export async function sendWebhook(
   reachOf: (url: URL) => Reach,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const started = performance.now();
+  const startedAtMs = performance.now();
   const done = (outcome: Pick<WebhookAttempt, 'status' | 'error' | 'response'>) => ({
     at: message.at.toISOString(),
-    durationMs: Math.round(performance.now() - started),
+    durationMs: Math.round(performance.now() - startedAtMs),
     ...outcome,
   });
   try {

@@ -8,12 +8,12 @@ export const ifMatchHeaders = z.object({
   }),
 });
 
-/** Of a response's `headers`. */
+/** The entry of a response's `headers`. */
 export const etagHeader = { etag: 'The revision, for `If-Match`.' };
 
 export const etagOf = (revision: number) => ({ etag: `"${revision}"` });
 
-/** Of a list of entity tags one must be the present revision; `*` is any. Weak tags never match. */
+/** The header lists entity tags: one must be the present revision, or `*` for any. Weak tags never match. */
 export function expectedRevision({
   'if-match': header,
 }: z.output<typeof ifMatchHeaders>): (revision: number) => boolean {

@@ -89,7 +89,7 @@ export function authKeyKeeper(database: AuthDatabase, tokenKey: string): KeyKeep
   };
 }
 
-/** Whose keys they are. */
+/** The name under which a caller's keys are stored. */
 export const callerKey = ({ kind, user }: AuthCaller) => `${kind}:${user.id}`;
 
 export function answeringOnce(keeper: KeyKeeper): RouteMiddleware {

@@ -42,7 +42,7 @@ const issueStatement: Statement = {
 export type NewToken = {
   readonly kind: StoredKind;
   readonly userId: string;
-  /** Of all tokens that come from one sign-in; absent for one that stands alone. */
+  /** Shared by all tokens that come from one sign-in; absent for a token of no such family. */
   readonly familyId?: string | null;
   /** Absent: whatever the user's password is. */
   readonly passwordHash?: string | null;

@@ -8,6 +8,8 @@ import type { PlatformClient } from './platform-client.ts';
 export interface Cli {
   readonly url: string | undefined;
   readonly isJson: boolean;
+  /** What a person does when the platform refuses the token; undefined before `connect`. */
+  readonly tokenRemedy: string | undefined;
   connect(): Promise<PlatformClient>;
   /** The result of a command: JSON from the platform for programs, else a text for people. */
   print(result: unknown, forPeople: () => string): void;
@@ -18,6 +20,7 @@ export type AddCommand = (program: Command, cli: Cli) => void;
 
 export function cliOf(program: Command): Cli {
   const options = () => program.opts<{ url?: string; json?: boolean }>();
+  let connected: PlatformClient | undefined;
   return {
     get url() {
       return options().url;
@@ -25,7 +28,13 @@ export function cliOf(program: Command): Cli {
     get isJson() {
       return options().json === true;
     },
-    connect: () => connect(options().url),
+    get tokenRemedy() {
+      return connected?.bearer.remedy;
+    },
+    async connect() {
+      connected = await connect(options().url);
+      return connected;
+    },
     print(result, forPeople) {
       const printed = options().json === true ? JSON.stringify(result ?? null, null, 2) : forPeople();
       if (printed !== '') console.log(printed);
@@ -43,7 +52,7 @@ export const wholeNumber = (least: number, most: number) => (value: string) => {
   if (/^\d+$/.test(value) && number >= least && number <= most) return number;
   throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
 };
-/** Of a project or session. */
+/** The priority of a project or session. */
 export function priority(value: string): number {
   const number = Number(value);
   if (/^-?\d+$/.test(value) && Math.abs(number) <= 10) return number;

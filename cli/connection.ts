@@ -1,14 +1,16 @@
 /** The platform that a command calls, and the token that it uses. */
-import type { Bearer } from '../client/api-client.ts';
 import { ApiError } from '../client/errors.ts';
 import type { SignedIn as SignInReply } from '../client/types.ts';
 import { readCredentials, renewTokens, type SignedIn } from './credentials.ts';
 import { UsageError } from './errors.ts';
 import { findPlatform, type Running } from './find-platform.ts';
-import { PlatformClient } from './platform-client.ts';
+import { type CommandBearer, PlatformClient } from './platform-client.ts';
 
 /** A token that expires within this time is renewed before it is used. */
 const renewAheadMs = 60_000;
+
+const signInRemedy = 'The sign-in has ended. Sign in again with `sdp login`.';
+const variableRemedy = 'The token of SDP_TOKEN has expired, was revoked, or is not complete.';
 
 export interface Place extends Running {
   /** The source of the address, for people. */
@@ -46,12 +48,12 @@ export async function connect(url: string | undefined): Promise<PlatformClient> 
 export async function bearerFor(
   address: string,
   options: { readonly ignoreEnvironment?: boolean } = {},
-): Promise<Bearer | undefined> {
+): Promise<CommandBearer | undefined> {
   // A line of a file may have ended in a carriage return.
   const given = process.env.SDP_TOKEN?.trim();
   if (given && options.ignoreEnvironment !== true) {
     if (!/^[\x21-\x7e]+$/.test(given)) throw new Error('SDP_TOKEN has characters that no token has.');
-    return { token: () => given };
+    return { token: () => given, remedy: variableRemedy };
   }
   let signedIn = (await readCredentials()).platforms[address];
   if (signedIn === undefined) return undefined;
@@ -63,11 +65,12 @@ export async function bearerFor(
     return true;
   };
   const seemsOver = Date.parse(signedIn.expiresAt) - Date.now() < renewAheadMs;
-  if (!seemsOver || (await renew())) return { token: () => signedIn?.accessToken, renew };
+  const bearer = { token: () => signedIn?.accessToken, renew, remedy: signInRemedy };
+  if (!seemsOver || (await renew())) return bearer;
   // The clock here may be wrong: the platform decides.
   const over = `The sign-in of ${signedIn.username} has expired. Sign in again with \`sdp login\`.`;
   return {
-    token: () => signedIn?.accessToken,
+    ...bearer,
     renew: async () => {
       throw new Error(over);
     },

@@ -109,10 +109,10 @@ export async function writeSecrets(file: string, secrets: object): Promise<void>
 async function locked<T>(work: () => Promise<T>): Promise<T> {
   const lock = `${credentialsFile()}.lock`;
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
-  const until = performance.now() + lockWaitMs;
+  const untilMs = performance.now() + lockWaitMs;
   while (!(await isTaken(lock))) {
     if (await isLeft(lock)) await rm(lock, { force: true, recursive: true });
-    else if (performance.now() > until)
+    else if (performance.now() > untilMs)
       throw new Error(`Another command has locked ${lock}. If none is running, delete it.`);
     else await delay(50);
   }

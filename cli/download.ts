@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream, rmSync } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { sha256Of } from '../client/checksum.ts';
 import { NetworkError } from '../client/errors.ts';
@@ -18,7 +18,11 @@ export const plainBytes = { 'accept-encoding': 'identity' };
 const storeSilenceMs = 10_000;
 
 /** All bytes came, and they are not those of the platform. */
-class OtherBytes extends NetworkError {}
+export class OtherBytes extends NetworkError {
+  constructor() {
+    super('The downloaded bytes do not match the checksum of the platform.');
+  }
+}
 
 /**
  * Downloads an output: from the store where the platform names an address there and it can be reached, else through the
@@ -102,33 +106,58 @@ export async function download(
   const file = await fileFor(out, nameIn(response.headers.get('content-disposition')) ?? fallbackName);
   const totalBytes = Number(response.headers.get('content-length') ?? 0);
   const progress = new Progress();
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-      progress.update(file, sizeBytes, Math.max(totalBytes, sizeBytes));
-      done(null, chunk);
-    },
-  });
   const partial = `${file}.part`;
   const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never);
   const forget = file === '-' ? undefined : whenInterrupted(() => rmSync(partial, { force: true }));
+  let sizeBytes = 0;
   try {
-    if (file === '-') await pipeline(body, counted, process.stdout, { end: false });
-    else await pipeline(body, counted, createWriteStream(partial));
-    checkWhole(response.headers, hash.digest('hex'));
+    const to = file === '-' ? process.stdout : createWriteStream(partial);
+    const sha256 = await writeMeasured(body, to, (writtenBytes) => {
+      sizeBytes = writtenBytes;
+      progress.update(file, sizeBytes, Math.max(totalBytes, sizeBytes));
+    });
+    checkWhole(response.headers, sha256);
     if (file !== '-') await rename(partial, file);
   } catch (error) {
     if (file !== '-') await rm(partial, { force: true });
-    if (error instanceof NetworkError || (error as NodeJS.ErrnoException).syscall) throw error;
-    throw new NetworkError('The connection broke during the download. Repeat the command.', { cause: error });
+    throw error;
   } finally {
     forget?.();
   }
   if (file !== '-') progress.end(file, `${file}: ${sizeBytes} bytes`);
   return { file, sizeBytes };
+}
+
+/**
+ * Writes bytes as they come; the standard output stays open.
+ * @param onWritten called with the number of bytes so far
+ * @returns their SHA-256
+ * @throws NetworkError when the connection broke; an error of the file as it is
+ */
+export async function writeMeasured(
+  body: Readable,
+  to: Writable,
+  onWritten: (sizeBytes: number) => void,
+): Promise<string> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const measured = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      sizeBytes += chunk.length;
+      onWritten(sizeBytes);
+      done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(body, measured, to, { end: to !== process.stdout });
+  } catch (cause) {
+    const { syscall } = cause as NodeJS.ErrnoException;
+    // A connection is read, a file is opened and written.
+    if (syscall !== undefined && syscall !== 'read') throw cause;
+    throw new NetworkError('The connection broke during the download. Repeat the command.', { cause });
+  }
+  return hash.digest('hex');
 }
 
 /** Checked before the bytes come. */
@@ -144,7 +173,7 @@ async function fileFor(out: string | undefined, name: string): Promise<string> {
 function checkWhole(headers: Headers, sha256: string): void {
   const wanted = sha256Of(headers.get('etag'));
   if (wanted === undefined || !headers.has('content-length') || wanted === sha256) return;
-  throw new OtherBytes('The downloaded bytes do not match the checksum of the platform.');
+  throw new OtherBytes();
 }
 
 /** Only the last part: a server's name must never lead into another folder. */

@@ -1,5 +1,6 @@
 /** Errors of the command line, and the exit codes of commands. */
 import { ApiError, NetworkError } from '../client/errors.ts';
+import { refusedTokenMessage } from '../client/messages.ts';
 
 /** The exit codes for programs that call the command line. */
 export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
@@ -10,24 +11,18 @@ export class UsageError extends Error {}
 /**
  * One line, and one more for each fault of a document, so that a person or a script can read them one by one.
  * @param isJson one JSON document instead
+ * @param tokenRemedy what a person does when the platform refuses the token of the call
  */
-export function printError(error: unknown, isJson: boolean): void {
+export function printError(error: unknown, isJson: boolean, tokenRemedy?: string): void {
   if (isJson) return void console.error(JSON.stringify({ error: described(error) }));
   const reason = reasonOf(error).replaceAll(/\s*\n\s*/g, ' ');
   if (!(error instanceof ApiError)) return void console.error(reason);
   const request = error.requestId === null ? '' : `, request ${error.requestId}`;
   console.error(`${reason} (${error.status}${request})`);
   for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
-  if (error.status === 401 && error.message === refusedToken) console.error(remedyOfToken());
+  // A token that may not do this is refused with 401 too, in other words.
+  if (tokenRemedy !== undefined && error.message === refusedTokenMessage) console.error(tokenRemedy);
 }
-
-/** A wrong password is 401 too, in other words. */
-const refusedToken = 'A valid bearer token is required.';
-
-const remedyOfToken = () =>
-  process.env.SDP_TOKEN
-    ? 'The token of SDP_TOKEN has expired, was revoked, or is not complete.'
-    : 'The sign-in has ended. Sign in again with `sdp login`.';
 
 /** `status` is null when the platform did not refuse the call; `code` is never empty. */
 function described(error: unknown): object {

@@ -17,7 +17,14 @@ const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{pathOrId}';
 export type UploadReply = Reply<typeof uploadRoute>;
 export type OnProgress = (sentBytes: number, totalBytes: number) => void;
 
+/** The token of a command. */
+export interface CommandBearer extends Bearer {
+  /** What a person does when the platform refuses it. */
+  readonly remedy?: string;
+}
+
 export class PlatformClient extends ApiClient {
+  readonly bearer: CommandBearer;
   /** Most bytes a second of an upload; absent: as fast as the line is. */
   bytesPerSecond: number | undefined;
 
@@ -25,8 +32,9 @@ export class PlatformClient extends ApiClient {
    * @param address base address, e.g. `http://127.0.0.1:8080`
    * @param bearer the token of an earlier sign-in
    */
-  constructor(address: string, bearer: Bearer = { token: () => undefined }) {
+  constructor(address: string, bearer: CommandBearer = { token: () => undefined }) {
     super({ address, bearer, deadlineMs: 60_000 });
+    this.bearer = bearer;
   }
 
   /**

@@ -56,7 +56,7 @@ export class Progress {
   }
 }
 
-/** Of at most so many characters: in a narrow terminal the name is cut before the numbers. */
+/** A line of at most so many characters: in a narrow terminal the name is cut before the numbers. */
 export function lineOf(name: string, { doneBytes, totalBytes, note }: Bar, width: number): string {
   const nameWidth = Math.min(widestName, Math.max(narrowestName, width - restWidth));
   const part = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);

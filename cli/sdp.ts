@@ -64,6 +64,6 @@ program.parseAsync().catch((error: unknown) => {
     }
     return;
   }
-  printError(error, isJson);
+  printError(error, isJson, cli.tokenRemedy);
   process.exitCode = error instanceof UsageError ? exitCodes.wrongUse : exitCodes.failed;
 });

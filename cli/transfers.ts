@@ -18,14 +18,18 @@ import { requireUnchanged } from './uploads/file-parts.ts';
 const identifierCharacters = 100;
 const digestCharacters = 16;
 
-export interface UploadRequest {
-  readonly nodeInstanceId: number;
+/** A file to send. */
+interface FileToSend {
   readonly file: string;
   readonly contentType: string;
   /** A JSON object as text. */
   readonly metadata?: string | undefined;
   /** In place of the one made from the file's name and bytes. */
   readonly identifier?: string | undefined;
+}
+
+export interface UploadRequest extends FileToSend {
+  readonly nodeInstanceId: number;
   /** Further tries after a temporary failure. */
   readonly retries: number;
 }
@@ -39,11 +43,26 @@ export interface Uploaded {
   readonly sizeBytes: number;
 }
 
-/** An upload whose file was read. */
-type ReadFile = Pick<UploadRequest, 'nodeInstanceId' | 'contentType' | 'metadata'> & {
+/** A file that was read. */
+type ReadFile = Pick<FileToSend, 'contentType' | 'metadata'> & {
   readonly identifier: string;
   readonly sha256: string;
 };
+
+/** The headers of an upload in one body. */
+const headersOf = ({ contentType, metadata, identifier, sha256 }: ReadFile) => ({
+  'content-type': contentType,
+  'x-platform-output-identifier': identifier,
+  'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+  ...(metadata === undefined ? {} : { 'x-platform-output-metadata': metadataHeader(metadata) }),
+});
+
+/** The metadata of an upload in pieces. */
+const uploadMetadataOf = ({ contentType, metadata, identifier }: ReadFile) => ({
+  identifier,
+  contentType,
+  ...(metadata === undefined ? {} : { metadata }),
+});
 
 /** Metadata that the caller does not name may be any. */
 const isSame = (output: NodeOutput, { sha256, contentType, metadata }: ReadFile) =>
@@ -53,9 +72,13 @@ const isSame = (output: NodeOutput, { sha256, contentType, metadata }: ReadFile)
   (metadata === undefined || isDeepStrictEqual(output.metadata, JSON.parse(metadata)));
 
 /** The output that the upload would leave unchanged. */
-async function findSame(platform: PlatformClient, upload: ReadFile): Promise<NodeOutput | undefined> {
-  const found = await outputNamed(platform, upload.nodeInstanceId, upload.identifier);
-  return found !== undefined && isSame(found, upload) ? found : undefined;
+async function findSame(
+  platform: PlatformClient,
+  nodeInstanceId: number,
+  read: ReadFile,
+): Promise<NodeOutput | undefined> {
+  const found = await outputNamed(platform, nodeInstanceId, read.identifier);
+  return found !== undefined && isSame(found, read) ? found : undefined;
 }
 
 /** @throws ApiError when it is refused for good, or still after all tries */
@@ -64,36 +87,28 @@ export async function uploadFile(
   request: UploadRequest,
   progress: Progress,
 ): Promise<Uploaded> {
-  const { file, nodeInstanceId } = request;
+  const { file, nodeInstanceId, contentType, metadata } = request;
   const state = await stat(file);
   const { size: sizeBytes } = state;
   progress.update(file, 0, sizeBytes, 'reading');
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
+  const read = { contentType, metadata, identifier, sha256 };
   const send = sizeBytes > resumableBytes ? sendInPieces : sendWhole;
   async function sendInPieces(onProgress: OnProgress): Promise<number | null> {
-    const { contentType, metadata } = request;
-    const uploadMetadata = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
     // The digest of a long file takes minutes, and pieces are not compared with it.
     await requireUnchanged(file, state);
-    return (await platform.uploadResumable(nodeInstanceId, file, uploadMetadata, onProgress)).outputId;
+    const sent = await platform.uploadResumable(nodeInstanceId, file, uploadMetadataOf(read), onProgress);
+    return sent.outputId;
   }
   async function sendWhole(onProgress: OnProgress): Promise<number | null> {
-    const headers = {
-      'content-type': request.contentType,
-      'x-platform-output-identifier': identifier,
-      'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-      ...(request.metadata === undefined
-        ? {}
-        : { 'x-platform-output-metadata': metadataHeader(request.metadata) }),
-    };
-    const reply = await platform.upload(nodeInstanceId, file, headers, onProgress);
+    const reply = await platform.upload(nodeInstanceId, file, headersOf(read), onProgress);
     return 'id' in reply ? reply.id : null;
   }
   const isMended = async (error: unknown) =>
     error instanceof ApiError && error.status === 401 && (await platform.renew());
   return withRetries({ ...request, isMended }, progress, async (onProgress) => {
-    const there = await findSame(platform, { ...request, identifier, sha256 });
+    const there = await findSame(platform, nodeInstanceId, read);
     if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
     const published = await send(onProgress);
     const outcome = published === null ? 'queued' : 'uploaded';
@@ -101,14 +116,8 @@ export async function uploadFile(
   });
 }
 
-export interface IngestRequest {
+export interface IngestRequest extends FileToSend {
   readonly urlPath: string;
-  readonly file: string;
-  readonly contentType: string;
-  /** A JSON object as text. */
-  readonly metadata?: string | undefined;
-  /** In place of the one made from the file's name and bytes. */
-  readonly identifier?: string | undefined;
 }
 
 export interface Ingested {
@@ -135,20 +144,20 @@ export async function ingestFile(
   const state = await stat(file);
   const sha256 = await digestOf(file);
   const identifier = request.identifier ?? identifierOf(file, sha256);
+  const read = { contentType, metadata, identifier, sha256 };
   if (state.size > resumableBytes) {
-    const uploadMetadata = { identifier, contentType, ...(metadata === undefined ? {} : { metadata }) };
     await requireUnchanged(file, state);
-    const sent = await platform.ingestResumable(urlPath, file, uploadMetadata, credentials, onProgress);
+    const sent = await platform.ingestResumable(
+      urlPath,
+      file,
+      uploadMetadataOf(read),
+      credentials,
+      onProgress,
+    );
     const status = sent.outputId === null ? 'queued' : 'ok';
     return { status, identifier, sessionId: sent.sessionId, nodeOutputId: sent.outputId };
   }
-  const headers = {
-    'content-type': contentType,
-    'x-platform-output-identifier': identifier,
-    'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-    ...(metadata === undefined ? {} : { 'x-platform-output-metadata': metadataHeader(metadata) }),
-    ...credentials,
-  };
+  const headers = { ...headersOf(read), ...credentials };
   const reply = await platform.ingest(urlPath, file, headers, onProgress);
   return { ...reply, identifier, nodeOutputId: 'nodeOutputId' in reply ? reply.nodeOutputId : null };
 }

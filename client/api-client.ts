@@ -61,7 +61,7 @@ export interface ClientSettings {
   /** Base address, for example `http://127.0.0.1:8080`; empty in a page that the platform serves. */
   readonly address: string;
   readonly bearer: Bearer;
-  /** Of every request. */
+  /** Options of every request. */
   readonly init?: RequestInit;
   /** Called when a call is refused to a token that may not make it: the caller's rights may be others by now. */
   readonly onForbidden?: () => void;

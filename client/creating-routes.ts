@@ -36,7 +36,3 @@ export const creatingRoutes = [
   'POST /api/authorization/users',
 ] as const;
 export type CreatingRoute = (typeof creatingRoutes)[number];
-
-/** The refusal of a repeat whose first answer showed a secret once. */
-export const spentKeyMessage =
-  'The request with this Idempotency-Key was done, and its secret was shown once.';

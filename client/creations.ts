@@ -3,8 +3,9 @@
  * whether they arrived: however often the connection breaks, one call makes one thing.
  */
 import { BackOff, pause } from './back-off.ts';
-import { type CreatingRoute, creatingRoutes, spentKeyMessage } from './creating-routes.ts';
+import { type CreatingRoute, creatingRoutes } from './creating-routes.ts';
 import { ApiError, NetworkError } from './errors.ts';
+import { spentKeyMessage } from './messages.ts';
 
 /** Repeats begin within this time after the first lost answer. */
 const repeatMs = 20_000;

@@ -67,7 +67,7 @@ export function unanswered(address: string, cause: unknown): NetworkError {
 /** With the reason, such as a certificate or a name, where it says more than that nothing listens there. */
 export function doesNotAnswer(cause: unknown): string {
   let fault = cause;
-  // Those of `fetch` in Node say nothing themselves; below that of a proxy's refusal are two.
+  // The reason is in the innermost cause: `fetch` in Node says nothing itself, and a proxy's refusal is two causes deep.
   while (fault instanceof Error && fault.cause !== undefined) fault = fault.cause;
   const { code, message } = (fault ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const isKnown = typeof code === 'string' && code !== 'ECONNREFUSED' && typeof message === 'string';

@@ -41,7 +41,7 @@ export interface ResumableFile {
 export interface SentFile {
   /** Null where the project queues. */
   readonly outputId: number | null;
-  /** Of an upload to a managed ingest: the session that it made or fed. */
+  /** The session that an upload to a managed ingest made or fed; else null. */
   readonly sessionId: string | null;
 }
 

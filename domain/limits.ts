@@ -152,7 +152,7 @@ export const limits = {
   sessionsMatched: 2_000,
   /** Paths that a project pins. */
   pinnedMetadata: 8,
-  /** Of the newest sessions, the metadata in which keys are looked for. */
+  /** The newest sessions in whose metadata keys are searched for. */
   metadataKeySessions: 500,
   metadataKeys: 200,
   metadataKeySamples: 10,
@@ -187,9 +187,9 @@ export const limits = {
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
   // Priorities
-  /** Of a project or session, to both sides of 0. */
+  /** The highest priority of a project or session; the lowest is its negative. */
   priorityMax: 10,
-  /** Of waiting, by which each step moves a run. */
+  /** Each step of priority moves a run by so much waiting. */
   priorityStepSeconds: 60,
   // Retention and audit
   /**
@@ -215,7 +215,7 @@ export const limits = {
   logSearchCharacters: 200,
   /** The most claims of a run that its log shows; likewise attempts, actions and publications. */
   logFacts: 1_000,
-  /** Of calls that wait to be stored, in one process. */
+  /** The lines of calls that wait to be stored, in one process. */
   logBacklogBytes: 32 * mebibytes,
   logFollowPollMilliseconds: 500,
   logFollowers: 1_000,
@@ -246,7 +246,7 @@ export const limits = {
   sessionViewsListed: 1_000,
   sessionViewBytes: 8 * kibibytes,
   // Reports
-  /** Of a session: the first ones. */
+  /** A report has the first ones of each session. */
   reportAnnotations: 100,
   reportSchedules: 200,
   reportFilesKept: 100,
@@ -276,7 +276,7 @@ export const limits = {
   layoutPanelChannels: 64,
   layoutTextCharacters: 4_000,
   layoutsPerPerson: 100,
-  /** Of projects, templates and everyone together. */
+  /** Layouts of projects, templates and everyone together. */
   layoutsShared: 1_000,
   // Live events of sessions
   sessionEventAttempts: 1_000,

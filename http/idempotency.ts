@@ -103,7 +103,7 @@ async function answerHeld(
 
 function newHold(call: KeyedCall, key: string, seal: Seal, keyFrom: KeyKeeper['keyFrom']): KeyHold {
   const { routeId, params, query, headers, json } = call;
-  const telling = [
+  const comparedHeaders = [
     ...keptHeaders.map((name) => headers[name] ?? null),
     ...keptOfSome.flatMap((name) => headers[name] ?? []),
   ];
@@ -111,7 +111,7 @@ function newHold(call: KeyedCall, key: string, seal: Seal, keyFrom: KeyKeeper['k
     caller: call.caller,
     keyDigest: createHash('sha256').update(key).digest(),
     // Keyed with the server's key: the body may contain a password.
-    requestDigest: keyFrom(JSON.stringify([routeId, params, query, telling, json ?? null])),
+    requestDigest: keyFrom(JSON.stringify([routeId, params, query, comparedHeaders, json ?? null])),
     holder: randomUUID(),
     isSecret: call.isSecret,
     body: null,

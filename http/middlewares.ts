@@ -113,7 +113,7 @@ export function logged(
   observe?: (routeId: string, status: number, seconds: number) => void,
 ): Middleware {
   return async ({ res, state, method }, next) => {
-    const startedAt = performance.now();
+    const startedAtMs = performance.now();
     const { life, requestId } = state;
     res.once('close', () => {
       if (!res.writableFinished) life.hangUp();
@@ -129,7 +129,7 @@ export function logged(
       const isDelivered = res.writableFinished;
       state.life.end();
       await settle(state, isDelivered);
-      const seconds = (performance.now() - startedAt) / 1000;
+      const seconds = (performance.now() - startedAtMs) / 1000;
       const status = isGone ? callerGone : res.statusCode;
       const route = state.routeId ?? 'none';
       observe?.(route, status, seconds);

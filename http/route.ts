@@ -271,7 +271,7 @@ export function routeFactory<Services, Principal extends Caller, Audited extends
     spec: RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, Services, Result> &
       AuditOf<Audited>,
   ): Route<Services> {
-    // The only place that drops the schemas' types: the guard calls the handler with the parsed values.
+    // The only place that drops the schemas' types: `validated` parses the values that the handler gets.
     return Object.freeze(spec) as unknown as Route<Services>;
   };
 }

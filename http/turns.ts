@@ -21,11 +21,11 @@ export function ownTurn(): Promise<void> {
 async function serveTurns(): Promise<void> {
   isServing = true;
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const startedAt = performance.now();
+    const startedAtMs = performance.now();
     next();
     // What the call does without waiting is done when the event loop turns.
     await nextTurn();
-    const tookMs = performance.now() - startedAt;
+    const tookMs = performance.now() - startedAtMs;
     if (tookMs >= minPauseMs) await sleep(tookMs);
   }
   isServing = false;

@@ -56,7 +56,7 @@ const LONGEST_WAIT_AFTER_SERVICE_MILLISECONDS = 1_000;
 const STEADY_MILLISECONDS = 30_000;
 const READY_POLL_MILLISECONDS = 50;
 const WATCH_MILLISECONDS = 250;
-/** Of a child that serves: each look costs it a request. */
+/** A child that serves is checked less often, since each check costs it a request. */
 const STEADY_WATCH_MILLISECONDS = 1_000;
 const LOG_SHOWN_BYTES = 2_000;
 /** The reason of a failed start comes before the long stack trace of a Go program. */

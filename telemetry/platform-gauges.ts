@@ -169,7 +169,7 @@ new Gauge({
     )) {
       if (runners === null) continue;
       const labels = { template: templateLabel(template), runner_type: runnerTypeLabel(runnerType ?? '') };
-      // Of those that are counted together, the one that lacks them most.
+      // Several templates may have the same labels: the one with the fewest runners counts.
       const key = JSON.stringify(labels);
       least.set(key, Math.min(least.get(key) ?? runners, runners));
       this.set(labels, least.get(key)!);

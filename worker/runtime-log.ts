@@ -1,7 +1,7 @@
 import type { Logger as RuntimeLogger } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Of each worker that has activities alone, as those of built-in nodes and webhooks have: it is meant so. */
+/** Logged for each worker that has activities alone, as those of built-in nodes and webhooks: this is intended. */
 const activitiesAlone = 'No workflows registered, not polling for workflow tasks';
 
 /** Temporal's own log lines as ours: JSON, warnings and errors only, and their error as `err`. */

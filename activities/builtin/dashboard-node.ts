@@ -117,7 +117,7 @@ async function publish(
     suggestsLayout: configuration.layoutFromParentOutput ?? false,
     scenario: scenarioOf(configuration, run.task.sessionName, recordings),
   };
-  const id = await publishDimension(services.database, run.identity, run.task.taskId, dimension);
+  const id = await publishDimension(services.database, run.caller, dimension);
   if (id === undefined) throw new ClaimLostError('The task is no longer held.');
   return id;
 }

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TabularError } from './tabular/errors.ts';
 
 export interface RoomSettings {
-  /** Of all runs together, and of each alone. */
+  /** The bytes that all runs together may use, and the bytes that each may use. */
   readonly budgetBytes: number;
   /** Bytes that stay free on the disk. */
   readonly reserveBytes: number;

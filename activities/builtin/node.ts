@@ -10,7 +10,7 @@ import type { JsonObject } from '../../domain/text.ts';
 import type { Database } from '../../store/connection/database.ts';
 import type { PendingObjects } from '../../store/objects/held-objects.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { DataSources } from './data-sources.ts';
@@ -39,7 +39,8 @@ export interface BuiltinTools {
 /** One attempt of a built-in node. */
 export interface BuiltinRun extends BuiltinTools {
   readonly task: ClaimedTask;
-  readonly identity: RunnerIdentity;
+  /** The worker, as the holder of the task. */
+  readonly caller: TaskHolder;
   /** The node's own configuration, parsed. */
   readonly configuration: Record<string, unknown>;
   /** An empty folder of this attempt; removed when it ends. */

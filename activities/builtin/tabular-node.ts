@@ -55,7 +55,7 @@ async function convertInputs(
   services: BuiltinServices,
 ): Promise<TaskEnd> {
   const hasMore = await convertForATurn(run, configuration, services);
-  // Those of earlier attempts, and of the runs that this one follows, too.
+  // The faults of earlier attempts, and of the runs that this one follows, are among them.
   const faults = hasMore ? [] : await reasonsSinceInput(services.database, run.task, maxNamedFaults);
   if (faults.length > 0) return { kind: 'fail', category: 'validation', reason: faults.join('\n') };
   // Read from the run and not counted here: an earlier attempt may have written outputs.
@@ -179,13 +179,12 @@ async function passOver(
   input: TaskInput,
   fault: TabularError | null,
 ): Promise<void> {
-  const { taskId } = run.task;
   const inputId = input.outputId;
   const reason = `${shownName(input)}: ${fault?.message}`;
   const moved =
     fault === null
-      ? await writeWatermark(database, run.identity, taskId, inputId, undefined)
-      : await rejectInput(database, run.identity, taskId, { inputId, category: 'validation', reason });
+      ? await writeWatermark(database, run.caller, inputId, undefined)
+      : await rejectInput(database, run.caller, { inputId, category: 'validation', reason });
   if (moved.kind === 'refused') throw new ClaimLostError(`The watermark was refused: ${moved.why}.`);
 }
 

@@ -14,7 +14,7 @@ export async function* taskInputs(
 ): AsyncGenerator<TaskInput> {
   let afterPosition = 0;
   for (;;) {
-    const task = await renewLease(services.database, run.identity, run.task.taskId);
+    const task = await renewLease(services.database, run.caller);
     if (!task) throw new ClaimLostError('The task is no longer held.');
     const page = await listInputs(services.database, task, { mode, afterPosition, limit: pageSize });
     yield* page;

@@ -50,7 +50,7 @@ async function storeOutput(
     const { content: _content, watermarkInputId, ...said } = output;
     const upload = { ...stored, ...said, dataSourceId: dataSource.id, objectKey, contentEncoding: null };
     const { database } = services;
-    const written = await writeTaskOutput(database, run.identity, run.task.taskId, upload, watermarkInputId);
+    const written = await writeTaskOutput(database, run.caller, upload, watermarkInputId);
     if (written.kind === 'refused') throw new ClaimLostError(`The output was refused: ${written.why}.`);
     return written;
   };

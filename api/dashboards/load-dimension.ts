@@ -39,7 +39,7 @@ export async function loadQuestion<Wanted extends Asked>(
   return { dimension, question: { ...wanted, sources, signal: context.signal } };
 }
 
-/** Of a dashboard with thousands of recordings only those that the question may be about. */
+/** Reads the recordings that the question may be about: a dashboard may have thousands. */
 async function sourcesFor(
   { params: { id }, services: { database } }: DimensionContext,
   wanted: Asked,

@@ -51,7 +51,7 @@ const windowShape = {
   to: timeParameter('to', 'Rows up to this time. Default: the end of the recordings.'),
 };
 
-/** Of the body of a request, where the channels are a list. */
+/** The fields of a request's body, where the channels are a list. */
 const axisText = (error: string) => z.string({ error }).min(1, { error }).max(300, { error }).optional();
 const axisShape = {
   x: axisText('x must name a channel.').meta({

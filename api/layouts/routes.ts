@@ -215,7 +215,7 @@ const presentHead = (head: LayoutHead, { mayShare }: LayoutWriter) => ({
   projectId: head.projectId ?? null,
   sessionTemplateId: head.sessionTemplateId ?? null,
   revision: head.revision,
-  // Those of others alone are not shown.
+  // A layout with this scope is shown to its owner alone.
   mayChange: head.scope === 'mine' || mayShare,
   updatedAt: formatTimestamp(head.updatedAt),
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { outputIdentifierForm } from '../../domain/outputs/output-headers.ts';
 import { jsonObjectOut, pathId, textHeader, timestampOut } from '../../http/schemas.ts';
+import { checksumHeaders } from '../uploads/checksum-headers.ts';
 
 export const nodeInstanceParams = z.object({
   nodeInstanceId: pathId().meta({
@@ -27,16 +28,7 @@ export const uploadHeaders = z.object({
     '{"driver":"A"}',
   ),
   'content-encoding': textHeader('`gzip` when the body is compressed; it is stored as sent.', 'gzip'),
-  'content-md5': textHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
-  'x-amz-checksum-sha256': textHeader(
-    'Base64 of the SHA-256 of the body; checked.',
-    'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
-  ),
-  'content-digest': textHeader(
-    'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
-    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
-  ),
-  'repr-digest': textHeader('As `Content-Digest`.', 'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:'),
+  ...checksumHeaders,
 });
 
 export const dataSourceSchema = z

@@ -18,7 +18,7 @@ const stateList = commaList(
   `state must be one or more of ${runStates.join(', ')}, separated by commas.`,
 ).meta({ example: 'failed,cancelled' });
 
-/** Of both lists. */
+/** The parameters that both lists have. */
 const common = {
   sessionId: uuid()
     .optional()

@@ -137,7 +137,7 @@ export const nodeRunParams = z.object({
   }),
 });
 
-/** Of the routes below /api/v2/node-runs. */
+/** The parameters of the routes below /api/v2/node-runs. */
 export const runParams = z.object({ runId: nodeRunParams.shape.id });
 
 const fileNameOut = () =>

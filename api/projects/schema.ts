@@ -17,7 +17,7 @@ const metadataPath = () =>
     })
     .meta({ type: 'string', minLength: 1, maxLength: limits.queryPathCharacters });
 
-/** Of a project or session. */
+/** The schema of the priority of a project or session. */
 export const priorityIn = () => z.int().min(-limits.priorityMax).max(limits.priorityMax);
 export const priorityMeaning =
   `-${limits.priorityMax} to ${limits.priorityMax}, at first 0. Those of project and session are added, to at most ` +

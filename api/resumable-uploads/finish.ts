@@ -3,7 +3,6 @@ import { Problem } from '../../domain/errors.ts';
 import { clientNetwork } from '../../http/server/client-address.ts';
 import { type AuditedCall, runAudited } from '../../store/connection/audit-scope.ts';
 import type { UploadOutcome } from '../../store/ingests/finish-ingest-upload.ts';
-import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import {
   type AssembledObject,
   assembleUpload,
@@ -14,6 +13,7 @@ import { type ResumableUpload, WriterLost } from '../../store/uploads/resumable-
 import type { Principal } from '../identity/auth-client.ts';
 import { findTarget } from '../node-instances/upload.ts';
 import type { Services } from '../services.ts';
+import { storeProblem } from '../uploads/bytes-problem.ts';
 import { notifyQueue, publications } from '../uploads/commit-upload.ts';
 import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
@@ -96,6 +96,6 @@ export async function assemble(services: Services, upload: ResumableUpload): Pro
       services.log.error({ err: error, upload: upload.id }, 'the store lost parts of an upload');
       throw new Problem('uploadNotFound', { cause: error });
     }
-    throw error instanceof ObjectStoreError ? new Problem('unavailable', { cause: error }) : error;
+    throw storeProblem(error);
   }
 }

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import { supported } from './present.ts';
 import { offsetHeaders, supportedHeaders } from './schema.ts';
 
-/** Of every route, as the core protocol says. */
+/** Parts that every route has, as the core protocol requires. */
 export const ofTus = { replyHeaders: { 'tus-resumable': tusVersion }, methodOverride: true } as const;
 
 const created = 'Begun. When the body was all of it, the upload is finished as by its last piece.';

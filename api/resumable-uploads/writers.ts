@@ -23,7 +23,7 @@ const retryMs = 50;
 export class UploadInUse extends Error {
   constructor() {
     super('Another request continues the upload.');
-    this.name = 'UploadTaken';
+    this.name = 'UploadInUse';
   }
 }
 

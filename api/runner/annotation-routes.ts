@@ -5,7 +5,7 @@ import { limits } from '../../domain/limits.ts';
 import { stageAnnotations } from '../../store/sessions/annotations.ts';
 import { annotationFields, newAnnotationSchema } from '../annotations/schema.ts';
 import { defineRoute } from '../route.ts';
-import { identityOf, taskRoute } from './identity.ts';
+import { callerOf, taskRoute } from './identity.ts';
 import { writeProblem } from './write-problem.ts';
 
 const requestSchema = z
@@ -31,9 +31,9 @@ const stage = defineRoute({
   responses: { 200: { description: 'Staged.', schema: replySchema } },
   errors: ['tooManyAnnotations'],
   async handler(context) {
-    const { params, body, services } = context;
+    const { body, services } = context;
     const annotations = body.annotations.map(annotationFields);
-    const result = await stageAnnotations(services.database, identityOf(context), params.taskId, annotations);
+    const result = await stageAnnotations(services.database, callerOf(context), annotations);
     if (typeof result === 'object') throw writeProblem(result.why);
     if (result === 'too-many') throw new Problem('tooManyAnnotations');
     return { status: 200, body: { staged: annotations.length } };

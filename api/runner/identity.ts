@@ -5,7 +5,7 @@ import { holdsToken } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
-import { accountHolder, type RunnerIdentity, tokenHolder } from '../../store/runners/holder.ts';
+import { accountHolder, type TaskHolder, tokenHolder } from '../../store/runners/holder.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
@@ -45,6 +45,7 @@ export function holderOf(principal: RunnerCaller): string {
 
 /** The parts of a call that identify the holder. */
 export interface TaskCall {
+  readonly params: { readonly taskId: string };
   readonly principal: RunnerCaller;
   readonly headers: { readonly [header]: string };
   readonly request: { readonly headers: Readonly<Record<string, string | undefined>> };
@@ -55,7 +56,7 @@ export interface TaskCall {
  * The caller of a task's route; the call counts as a sighting of its instance. Throws for a header that no instance can
  * have.
  */
-export function identityOf(context: TaskCall): RunnerIdentity {
+export function callerOf(context: TaskCall): TaskHolder {
   const instanceId = context.headers[header];
   if (!instanceIdForm.test(instanceId) || holdsToken(instanceId)) {
     throw new Problem('invalidRequest', {
@@ -64,5 +65,5 @@ export function identityOf(context: TaskCall): RunnerIdentity {
   }
   const identity = { holder: holderOf(context.principal), instanceId };
   context.services.runners.presence.seen(identity, context.request.headers['user-agent']);
-  return identity;
+  return { ...identity, taskId: context.params.taskId };
 }

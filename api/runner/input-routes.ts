@@ -1,12 +1,12 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
 import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runners/lease.ts';
 import { countPendingOfTask, readNodeMemory } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { identityOf, taskRoute } from './identity.ts';
+import { callerOf, taskRoute } from './identity.ts';
 import { inputsQuerySchema, inputsSchema, stateSchema } from './input-schema.ts';
 import { inputIdParameter, inputPage, serveInput } from './inputs.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -16,12 +16,8 @@ import { presentIncremental, presentInput } from './present.ts';
 const keepLeaseFromBytes = 1024 * 1024;
 
 /** The task, its lease renewed; throws the 404 when the caller does not hold it (any more). */
-export async function heldTask(
-  services: Services,
-  identity: RunnerIdentity,
-  taskId: string,
-): Promise<HeldTask> {
-  const task = await renewLease(services.database, identity, taskId);
+export async function heldTask(services: Services, caller: TaskHolder): Promise<HeldTask> {
+  const task = await renewLease(services.database, caller);
   if (task === undefined) throw new Problem('taskNotFound');
   return task;
 }
@@ -42,8 +38,8 @@ const inputs = defineRoute({
   query: inputsQuerySchema,
   responses: { 200: { description: 'The page.', schema: inputsSchema } },
   async handler(context) {
-    const { params, query, services } = context;
-    const task = await heldTask(services, identityOf(context), params.taskId);
+    const { query, services } = context;
+    const task = await heldTask(services, callerOf(context));
     const [page, incremental] = await Promise.all([
       inputPage(services, task, query),
       incrementalOf(services, task),
@@ -67,13 +63,13 @@ const inputData = defineRoute({
   errors: ['inputNotFound', 'rangeNotSatisfiable', 'upstreamFailed'],
   async handler(context) {
     const { params, query, services, request, signal } = context;
-    const identity = identityOf(context);
-    const task = await heldTask(services, identity, params.taskId);
+    const caller = callerOf(context);
+    const task = await heldTask(services, caller);
     const options = { ...request, ...query, signal };
     const { reply, sizeBytes } = await serveInput(services, task, params.outputId, options);
     if (!('stream' in reply) || typeof reply.stream === 'function') return reply;
     if (sizeBytes < keepLeaseFromBytes) return reply;
-    const keeper = new LeaseKeeper(services.database, identity, params.taskId);
+    const keeper = new LeaseKeeper(services.database, caller);
     return { ...reply, stream: keeper.watch(reply.stream) };
   },
 });
@@ -87,8 +83,8 @@ const state = defineRoute({
   description: 'The state that an earlier task of the node stored for later ones.',
   responses: { 200: { description: "The node's state between its runs.", schema: stateSchema } },
   async handler(context) {
-    const { params, services } = context;
-    const task = await heldTask(services, identityOf(context), params.taskId);
+    const { services } = context;
+    const task = await heldTask(services, callerOf(context));
     const [memory, incremental] = await Promise.all([
       readNodeMemory(services.database, task),
       incrementalOf(services, task),

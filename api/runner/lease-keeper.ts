@@ -2,22 +2,20 @@
 import { Readable } from 'node:stream';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Database } from '../../store/connection/database.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import { renewLease } from '../../store/runners/lease.ts';
 
 export class LeaseKeeper {
   readonly #database: Database;
-  readonly #identity: RunnerIdentity;
-  readonly #taskId: string;
+  readonly #caller: TaskHolder;
   readonly #lost = new AbortController();
   #renewedAtMs = performance.now();
   #isRenewing = false;
 
   /** The lease was renewed just now. */
-  constructor(database: Database, identity: RunnerIdentity, taskId: string) {
+  constructor(database: Database, caller: TaskHolder) {
     this.#database = database;
-    this.#identity = identity;
-    this.#taskId = taskId;
+    this.#caller = caller;
   }
 
   /** Aborted when the caller no longer holds the task. */
@@ -31,7 +29,7 @@ export class LeaseKeeper {
     if (this.#isRenewing || now - this.#renewedAtMs < leaseTimes.renewEveryMs) return;
     this.#isRenewing = true;
     this.#renewedAtMs = now;
-    renewLease(this.#database, this.#identity, this.#taskId)
+    renewLease(this.#database, this.#caller)
       .then(
         (task) => {
           if (task === undefined) this.#lost.abort(new Error('The task is no longer held.'));

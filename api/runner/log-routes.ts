@@ -7,7 +7,7 @@ import { utf8Bytes } from '../../domain/text.ts';
 import { freeJson, timestamp } from '../../http/schemas.ts';
 import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
-import { identityOf, taskRoute } from './identity.ts';
+import { callerOf, taskRoute } from './identity.ts';
 
 const logEntrySchema = z.object({
   at: timestamp().meta({ description: 'By the clock of the runner.' }),
@@ -76,11 +76,11 @@ const writeLog = defineRoute({
   responses: { 200: { description: 'Stored.', schema: logReplySchema } },
   errors: ['bodyTooLarge', 'unavailable'],
   async handler(context) {
-    const { params, body, services } = context;
+    const { body, services } = context;
     const entries = body.entries.map(({ fields, ...entry }) => ({ ...entry, fields: fields ?? null }));
     const bytes = entries.reduce((sum, entry) => sum + loggedBytes(entry), 0);
     if (bytes > limits.logCallBytes) throw new Problem('bodyTooLarge');
-    const call = { ...identityOf(context), taskId: params.taskId, sequence: body.sequence, entries, bytes };
+    const call = { ...callerOf(context), sequence: body.sequence, entries, bytes };
     const reply = await services.runners.logs.write(call);
     if (reply === undefined) throw new Problem('taskNotFound');
     return { status: 200, body: reply };

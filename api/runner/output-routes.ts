@@ -12,7 +12,7 @@ import { isMadeAlready } from '../../store/connection/idempotency.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { PendingObjectGone } from '../../store/objects/pending-objects.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import {
   beginTaskOutput,
   type OutputWrite,
@@ -24,13 +24,14 @@ import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
+import { checksumHeaders } from '../uploads/checksum-headers.ts';
 import {
   type ReceiveOptions,
   readUploadHeaders,
   receiveObject,
   type UploadHeaders,
 } from '../uploads/receive.ts';
-import { identityOf, taskRoute } from './identity.ts';
+import { callerOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentWrittenOutput } from './present.ts';
@@ -54,19 +55,6 @@ export const outputHeaders = taskRoute.headers.extend({
   ),
   'content-encoding': textHeader('`gzip` when the bytes are compressed; they are stored as sent.', 'gzip'),
 });
-/** Of the bytes of one request. */
-export const checksumHeaders = {
-  'content-md5': textHeader('Base64 of the MD5 of the body; checked.', 'nfayejDJNFXO8DiaIG2bsQ=='),
-  'x-amz-checksum-sha256': textHeader(
-    'Base64 of the SHA-256 of the body; checked.',
-    'KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=',
-  ),
-  'content-digest': textHeader(
-    'The SHA-256 of the body in the form of RFC 9530; checked. Other algorithms are ignored.',
-    'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:',
-  ),
-  'repr-digest': textHeader('As `Content-Digest`.', 'sha-256=:KlhPUBAEkdyjsXEAwA5BcJsoIK7IrdFKdUaUOKwaoTk=:'),
-};
 
 const writeOutput = defineRoute({
   ...taskRoute,
@@ -99,30 +87,29 @@ const writeOutput = defineRoute({
     'watermarkUnknownInput',
   ],
   async handler(context) {
-    const identity = identityOf(context);
-    return await answerHolder(context, identity, 'writeTaskOutput', () => receiveOutput(context, identity));
+    const caller = callerOf(context);
+    return await answerHolder(context, caller, 'writeTaskOutput', () => receiveOutput(context, caller));
   },
 });
 
 type OutputContext = Pick<
-  RouteContext<{ readonly taskId: string }, unknown, unknown, UploadBody, unknown, Services>,
-  'params' | 'body' | 'services' | 'request' | 'signal' | 'note'
+  RouteContext<unknown, unknown, unknown, UploadBody, unknown, Services>,
+  'body' | 'services' | 'request' | 'signal' | 'note'
 >;
 
-async function receiveOutput(context: OutputContext, identity: RunnerIdentity) {
-  const { params, body, services, request, signal } = context;
+async function receiveOutput(context: OutputContext, caller: TaskHolder) {
+  const { body, services, request, signal } = context;
   const { outputIdentifier } = readOutputHeaders(request.headers);
   const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
   if ((body.declaredBytes ?? 0) > limits.runnerOutputBytes) throw new Problem('outputTooLarge');
   const { database } = services;
-  const { taskId } = params;
   // A resend may say what it likes of its bytes, which are not read: the refusal of other headers comes after it.
   const announced = headersOrRefusal(request.headers);
   const objectKey = announced instanceof Problem ? null : newOutputKey();
-  const task = await beginTaskOutput(database, identity, taskId, outputIdentifier, objectKey);
+  const task = await beginTaskOutput(database, caller, outputIdentifier, objectKey);
   if (task === undefined) throw new Problem('taskNotFound');
   context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
-  const write = (upload: TaskOutput) => writeTaskOutput(database, identity, taskId, upload, watermarkInputId);
+  const write = (upload: TaskOutput) => writeTaskOutput(database, caller, upload, watermarkInputId);
   if (task.isKnown) {
     const existing = await findOutputByIdentifier(database, task.nodeInstanceId, outputIdentifier!);
     // A resend: its bytes are not read again, unless its output is removed at this moment.
@@ -132,7 +119,7 @@ async function receiveOutput(context: OutputContext, identity: RunnerIdentity) {
   const { dataSource } = task;
   if (dataSource === null) throw new Problem('dataSourceNotFound');
   if (announced instanceof Problem) throw announced;
-  const keeper = new LeaseKeeper(database, identity, taskId);
+  const keeper = new LeaseKeeper(database, caller);
   const bytes: ReceiveOptions = {
     kind: 'output',
     dataSource,
@@ -164,14 +151,14 @@ function goneAsUndefined(error: unknown): undefined {
 
 /** Answers a request under an `Idempotency-Key` once. A repeat too is only for the holder of the task, and renews its lease. */
 export async function answerHolder<R extends Reply>(
-  context: HandledContext & { readonly params: { readonly taskId: string } },
-  identity: RunnerIdentity,
+  context: HandledContext,
+  caller: TaskHolder,
   routeId: string,
   run: () => Promise<R>,
 ): Promise<R> {
-  const { request, services, params } = context;
-  if (request.headers['idempotency-key'] !== undefined) await heldTask(services, identity, params.taskId);
-  return await answerHandled(context, routeId, identity.holder, run);
+  const { request, services } = context;
+  if (request.headers['idempotency-key'] !== undefined) await heldTask(services, caller);
+  return await answerHandled(context, routeId, caller.holder, run);
 }
 
 /** The id in `X-Platform-Watermark`; throws for an invalid id. */

@@ -6,7 +6,7 @@ import { limits } from '../../domain/limits.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { CallIds } from '../../http/log-fields.ts';
 import { pathId } from '../../http/schemas.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import { recordHeartbeat } from '../../store/runners/lease.ts';
 import type { ArrivedClaim, TemplateClaim } from '../../store/runs/claims.ts';
 import { type EndRefusal, endTask, type TaskEnd } from '../../store/runs/end-task.ts';
@@ -15,7 +15,7 @@ import { writeWatermark } from '../../store/runs/watermark.ts';
 import { defineRoute } from '../route.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { type ClaimCall, claimForReply, claimWithEnd, coverageFor } from './claims/claim.ts';
-import { identityOf, type TaskCall, taskRoute } from './identity.ts';
+import { callerOf, type TaskCall, taskRoute } from './identity.ts';
 import { inputIdParameter } from './inputs.ts';
 import {
   completeRequestSchema,
@@ -49,7 +49,7 @@ const heartbeat = defineRoute({
   responses: { 200: { description: 'Kept.', schema: heartbeatSchema } },
   async handler(context) {
     const { params, body, services } = context;
-    const reply = await recordHeartbeat(services.database, identityOf(context), params.taskId, {
+    const reply = await recordHeartbeat(services.database, callerOf(context), {
       phase: body.phase ?? null,
       message: body.message ?? null,
       progress: body.progress ?? null,
@@ -81,10 +81,10 @@ const watermark = defineRoute({
   responses: { 200: { description: 'The current watermark.', schema: watermarkSchema } },
   errors: ['watermarkRegression', 'watermarkUnknownInput'],
   async handler(context) {
-    const { params, body, services } = context;
-    const identity = identityOf(context);
+    const { body, services } = context;
+    const caller = callerOf(context);
     const { database } = services;
-    const write = await writeWatermark(database, identity, params.taskId, body.inputId, body.state);
+    const write = await writeWatermark(database, caller, body.inputId, body.state);
     if (write.kind === 'refused') throw writeProblem(write.why);
     return { status: 200, body: { watermark: write.watermark, pendingInputs: write.pendingInputs } };
   },
@@ -107,10 +107,10 @@ const rejection = defineRoute({
   errors: ['watermarkRegression', 'watermarkUnknownInput'],
   async handler(context) {
     const { params, body, services } = context;
-    const identity = identityOf(context);
-    // Of another form it is an input of no task.
+    const caller = callerOf(context);
+    // An id of another form is no input of any task.
     const inputId = pathId().safeParse(params.inputId).data ?? 0;
-    const write = await rejectInput(services.database, identity, params.taskId, { inputId, ...body });
+    const write = await rejectInput(services.database, caller, { inputId, ...body });
     if (write.kind === 'refused') throw writeProblem(write.why);
     return { status: 200, body: { inputId, watermark: write.watermark, pendingInputs: write.pendingInputs } };
   },
@@ -193,7 +193,6 @@ const endProblems: Readonly<Record<EndRefusal, ProblemKey>> = {
 
 type EndCall = ClaimCall &
   TaskCall & {
-    readonly params: { readonly taskId: string };
     readonly note: (ids: CallIds) => void;
   };
 
@@ -202,13 +201,13 @@ type EndCall = ClaimCall &
  * holds. What may refuse the claim is checked before anything is ended.
  */
 async function endAndClaim<Body extends object>(call: EndCall, end: TaskEnd, next: NextRequest) {
-  const identity = identityOf(call);
+  const caller = callerOf(call);
   const coverage = next && (await coverageFor(call.services, call.principal, next.templates ?? []));
   const claim = coverage ? claimWithEnd(call, coverage) : undefined;
-  const ended = await endHeld(call, identity, end, claim);
+  const ended = await endHeld(call, caller, end, claim);
   const reply = ended.reply as Body;
   if (!next || !coverage) return { status: 200, body: reply } as const;
-  const { instanceId } = identity;
+  const { instanceId } = caller;
   const { waitSeconds } = next;
   const { arrived } = ended;
   const request = { instanceId, coverage, waitSeconds, whenHolding: 'deliver', arrived } as const;
@@ -230,13 +229,13 @@ function noneWhenRefused(error: unknown): undefined {
  * that was made with it.
  */
 async function endHeld(
-  { services, params: { taskId }, note }: EndCall,
-  identity: RunnerIdentity,
+  { services, note }: EndCall,
+  caller: TaskHolder,
   end: TaskEnd,
   next: TemplateClaim | undefined,
 ): Promise<{ readonly reply: unknown; readonly arrived?: ArrivedClaim | undefined }> {
   const digest = createHash('sha256').update(canonicalJson(end)).digest('base64url');
-  const result = await endTask(services.database, identity, taskId, end, {
+  const result = await endTask(services.database, caller, end, {
     digest,
     jitter: Math.random(),
     next,
@@ -245,7 +244,7 @@ async function endHeld(
     const message = 'hasMore requires an incremental node template.';
     throw new Problem(endProblems[result.why], result.why === 'not-incremental' ? { message } : {});
   }
-  services.runners.holders.ended(taskId);
+  services.runners.holders.ended(caller.taskId);
   if (result.kind === 'ended') {
     const { sessionId, runId, nodeInstanceId } = result;
     note({ sessionId, nodeInstanceId, runId });

@@ -10,15 +10,16 @@ import { newId } from '../../store/connection/ids.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
 import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { findOutputByIdentifier } from '../../store/outputs/outputs.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { abandonTaskUpload, type FinishedUpload, finishTaskUpload } from '../../store/runs/task-uploads.ts';
 import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
-import { identityOf, taskRoute } from './identity.ts';
+import { checksumHeaders } from '../uploads/checksum-headers.ts';
+import { callerOf, taskRoute } from './identity.ts';
 import { heldTask } from './input-routes.ts';
-import { answerHolder, checksumHeaders, outputHeaders, readWatermark, written } from './output-routes.ts';
+import { answerHolder, outputHeaders, readWatermark, written } from './output-routes.ts';
 import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts';
 import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
 
@@ -65,38 +66,38 @@ const start = defineRoute({
     'watermarkUnknownInput',
   ],
   async handler(context) {
-    const identity = identityOf(context);
-    return await answerHolder(context, identity, 'startTaskUpload', () => startUpload(context, identity));
+    const caller = callerOf(context);
+    return await answerHolder(context, caller, 'startTaskUpload', () => startUpload(context, caller));
   },
 });
 
 type StartContext = Pick<
-  RouteContext<{ readonly taskId: string }, unknown, unknown, unknown, unknown, Services>,
-  'params' | 'services' | 'request'
+  RouteContext<unknown, unknown, unknown, unknown, unknown, Services>,
+  'services' | 'request'
 >;
 
 /** A start that is lost before its reply leaves an upload without parts, which ends with the task. */
-async function startUpload(context: StartContext, identity: RunnerIdentity) {
-  const { params, services, request } = context;
+async function startUpload(context: StartContext, caller: TaskHolder) {
+  const { services, request } = context;
   const { headers } = request;
   const outputHeaders = readOutputHeaders(headers);
   const contentEncoding = readContentEncoding(headers['content-encoding']);
   const contentType = headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']);
   const watermarkInputId = readWatermark(headers['x-platform-watermark']);
   const { database } = services;
-  const task = await heldTask(services, identity, params.taskId);
+  const task = await heldTask(services, caller);
   const existing =
     outputHeaders.outputIdentifier === null
       ? undefined
       : await findOutputByIdentifier(database, task.nodeInstanceId, outputHeaders.outputIdentifier);
   if (existing !== undefined) {
-    const write = await writeTaskOutput(database, identity, params.taskId, existing, watermarkInputId);
+    const write = await writeTaskOutput(database, caller, existing, watermarkInputId);
     return { ...written(write), status: 200 } as const;
   }
   const dataSource = await outputDataSource(database, task.nodeInstanceId);
   if (dataSource === undefined) throw new Problem('dataSourceNotFound');
   const handle = newId();
-  const expiresAt = await beginUpload(services, dataSource, identity, params.taskId, {
+  const expiresAt = await beginUpload(services, dataSource, caller, {
     ...outputHeaders,
     handle,
     dataSourceId: dataSource.id,
@@ -140,12 +141,11 @@ const put = defineRoute({
   errors: ['uploadNotFound', 'checksumMismatch', 'bodyTooLarge'],
   async handler(context) {
     const { params, services, request, body, signal } = context;
-    const identity = identityOf(context);
+    const caller = callerOf(context);
     const part = readPartNumber(params.n);
-    const upload = await openUpload(services, identity, params.taskId, params.handle);
+    const upload = await openUpload(services, caller, params.handle);
     const { sizeBytes, sha256 } = await receivePart(services, {
-      identity,
-      taskId: params.taskId,
+      caller,
       upload,
       part,
       headers: request.headers,
@@ -193,13 +193,13 @@ const complete = defineRoute({
   ],
   async handler(context) {
     const { params, services, request } = context;
-    const identity = identityOf(context);
+    const caller = callerOf(context);
     const ownWatermark = readWatermark(request.headers['x-platform-watermark']);
-    const task = await heldTask(services, identity, params.taskId);
-    const upload = await heldUpload(services, params.taskId, params.handle);
+    const task = await heldTask(services, caller);
+    const upload = await heldUpload(services, task.taskId, params.handle);
     const { handle } = upload;
     const finish = (object: FinishedUpload['object'], watermarkInputId: number | undefined) =>
-      finishTaskUpload(services.database, identity, params.taskId, { handle, object, watermarkInputId });
+      finishTaskUpload(services.database, caller, { handle, object, watermarkInputId });
     // A repeat: the watermark of the start has been applied.
     if (upload.outputId !== null) return written(await finish(null, ownWatermark));
     if (upload.state !== 'open' || upload.isExpired) throw new Problem('uploadNotFound');
@@ -208,7 +208,7 @@ const complete = defineRoute({
       upload.outputIdentifier !== null &&
       (await findOutputByIdentifier(services.database, task.nodeInstanceId, upload.outputIdentifier));
     if (existing) return written(await finish(null, watermarkInputId));
-    const object = await completeUpload(services, identity, task, upload, watermarkInputId);
+    const object = await completeUpload(services, task, upload, watermarkInputId);
     return written(await finish(object, watermarkInputId));
   },
 });
@@ -226,10 +226,10 @@ const abort = defineRoute({
   errors: ['uploadNotFound'],
   async handler(context) {
     const { params, services } = context;
-    const identity = identityOf(context);
-    const upload = await openUpload(services, identity, params.taskId, params.handle);
+    const caller = callerOf(context);
+    const upload = await openUpload(services, caller, params.handle);
     const { database } = services;
-    const isOver = await abandonTaskUpload(database, identity, params.taskId, upload.handle);
+    const isOver = await abandonTaskUpload(database, caller, upload.handle);
     if (!isOver) throw new Problem('uploadNotFound');
     await abortAtStore(services, upload);
     return { status: 204 };

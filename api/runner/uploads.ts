@@ -16,7 +16,7 @@ import {
   PartsDiffer,
 } from '../../store/objects/multipart.ts';
 import { putPart } from '../../store/objects/put-part.ts';
-import type { RunnerIdentity } from '../../store/runners/holder.ts';
+import type { TaskHolder } from '../../store/runners/holder.ts';
 import { type HeldTask, renewLease } from '../../store/runners/lease.ts';
 import {
   beginTaskUpload,
@@ -54,13 +54,11 @@ export type OpenUpload = TaskUpload & { readonly storeUploadId: string };
 /** @throws Problem `taskNotFound`, `uploadNotFound` */
 export async function openUpload(
   services: Services,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   handle: string,
 ): Promise<OpenUpload> {
-  if ((await renewLease(services.database, identity, taskId)) === undefined)
-    throw new Problem('taskNotFound');
-  const upload = await heldUpload(services, taskId, handle);
+  if ((await renewLease(services.database, caller)) === undefined) throw new Problem('taskNotFound');
+  const upload = await heldUpload(services, caller.taskId, handle);
   if (upload.state !== 'open' || upload.isExpired || !isNamed(upload)) throw new Problem('uploadNotFound');
   return upload;
 }
@@ -76,12 +74,11 @@ function isNamed(upload: TaskUpload): upload is OpenUpload {
 export async function beginUpload(
   services: Services,
   dataSource: DataSourceRow,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   upload: NewTaskUpload,
 ): Promise<Date> {
   const { database, objects } = services;
-  const expiresAt = await beginTaskUpload(database, identity, taskId, upload, limits.taskUploadDays * 86_400);
+  const expiresAt = await beginTaskUpload(database, caller, upload, limits.taskUploadDays * 86_400);
   if (expiresAt === undefined) throw new Problem('taskNotFound');
   const place = objects.of(dataSource).multipart(upload.objectKey);
   try {
@@ -97,8 +94,7 @@ export async function beginUpload(
 }
 
 export interface PartJob {
-  readonly identity: RunnerIdentity;
-  readonly taskId: string;
+  readonly caller: TaskHolder;
   readonly upload: OpenUpload;
   readonly part: number;
   readonly headers: HeaderValues;
@@ -112,13 +108,13 @@ export interface PartJob {
  * the row: a part of a lost task has no effect.
  */
 export async function receivePart(services: Services, job: PartJob): Promise<TaskUploadPart> {
-  const { identity, taskId, upload, body } = job;
+  const { caller, upload, body } = job;
   const { database, objects } = services;
   const sent = readSentDigests(job.headers);
   const maxBytes = limits.uploadPartMaxBytes;
   if ((body.declaredBytes ?? 0) > maxBytes) throw partTooLarge();
   const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);
-  const keeper = new LeaseKeeper(database, identity, taskId);
+  const keeper = new LeaseKeeper(database, caller);
   const startedAtMs = performance.now();
   let storedBytes: number | null = null;
   try {
@@ -130,12 +126,12 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
       onBytes: keeper.onBytes,
       async admit(bytes) {
         checkDigests(sent, bytes);
-        await openUpload(services, identity, taskId, upload.handle);
+        await openUpload(services, caller, upload.handle);
       },
     });
     storedBytes = stored.sizeBytes;
     const part = { ...stored, number: job.part };
-    if (await savePart(database, identity, taskId, upload.handle, part)) return part;
+    if (await savePart(database, caller, upload.handle, part)) return part;
   } catch (error) {
     if (keeper.lost.aborted) throw new Problem('taskNotFound');
     if (!(error instanceof MultipartGone))
@@ -144,7 +140,7 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
     uploadEnded('part', (performance.now() - startedAtMs) / 1000, storedBytes);
   }
   // Task or upload ended meanwhile; the rows show which.
-  await openUpload(services, identity, taskId, upload.handle);
+  await openUpload(services, caller, upload.handle);
   throw new Problem('uploadNotFound');
 }
 
@@ -171,7 +167,6 @@ const completions = new Map<string, Promise<string>>();
  */
 export async function completeUpload(
   services: Services,
-  identity: RunnerIdentity,
   task: HeldTask,
   upload: TaskUpload,
   watermarkInputId: number | undefined,
@@ -187,7 +182,7 @@ export async function completeUpload(
     if (typeof checked !== 'number') throw writeProblem(checked.why);
   }
   const place = objects.of(await dataSourceOf(services, upload)).multipart(upload.objectKey);
-  const keeper = new LeaseKeeper(database, identity, task.taskId);
+  const keeper = new LeaseKeeper(database, task);
   try {
     // Not cancelled when the caller hangs up: the repeated call then finds it done.
     const complete = () => completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost);
@@ -195,7 +190,7 @@ export async function completeUpload(
     await failpoint('multipart-completed');
     return { sizeBytes, etag };
   } catch (error) {
-    if ((await renewLease(database, identity, task.taskId)) === undefined) throw new Problem('taskNotFound');
+    if ((await renewLease(database, task)) === undefined) throw new Problem('taskNotFound');
     const isElsewhere = error instanceof PartsDiffer || error instanceof MultipartGone;
     if (!isElsewhere) throw storeProblem(error);
     if (await isCompletedMeanwhile(services, task.taskId, upload.handle)) return null;
@@ -219,11 +214,11 @@ async function shared<T>(running: Map<string, Promise<T>>, name: string, work: (
  * the output.
  */
 async function isCompletedMeanwhile(services: Services, taskId: string, handle: string): Promise<boolean> {
-  const until = performance.now() + meanwhileMs;
+  const untilMs = performance.now() + meanwhileMs;
   for (;;) {
     const upload = await findTaskUpload(services.database, taskId, handle);
     if (upload?.state !== 'open') return upload?.outputId != null;
-    if (performance.now() > until) return false;
+    if (performance.now() > untilMs) return false;
     await sleep(meanwhileMs / 20);
   }
 }

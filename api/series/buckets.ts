@@ -32,7 +32,7 @@ export class BucketPoints {
   readonly #stride: 2 | 3;
   /** Time of the first row of each bucket; NaN where there is none. */
   readonly #starts: Float64Array;
-  /** Of each channel and bucket the points lowest, highest, first, last; NaN where all rows are empty. */
+  /** Each channel's lowest, highest, first and last points of each bucket; NaN where all rows are empty. */
   readonly #channels: readonly Float64Array[];
 
   /** @param range of times, or of the values of the channel that points are drawn over */

@@ -151,7 +151,7 @@ export class OverviewFile {
     return list;
   }
 
-  /** Of each of some blocks lowest, highest, first and last value of a column, each as time and value. */
+  /** The lowest, highest, first and last value of a column in each of the blocks, each as time and value. */
   async #points(column: string, { first, last }: Blocks): Promise<Float64Array> {
     const { offset, blocks, columns } = this.#overview;
     const before = headNumbers * blocks + columnNumbers * (blocks * columns.indexOf(column) + first);

@@ -47,7 +47,7 @@ export type ReadJob = PointsJob | TracesJob | StatisticsJob;
 export interface ExportColumn {
   name: string;
   type: 'number' | 'integer' | 'boolean' | 'text';
-  /** Of each source the id of its channel, or null. */
+  /** The id of its channel in each source, or null. */
   channels: (string | null)[];
 }
 
@@ -58,7 +58,7 @@ export type ExportedTimes = 'dates' | 'seconds' | 'row-numbers';
 export type ExportJob = Sources & {
   what: 'export';
   format: 'csv' | 'parquet';
-  /** Of all sources. */
+  /** How the times of all sources are written. */
   timesAre: ExportedTimes;
   /** Times have digits below the millisecond. Found out by the process that reads. */
   hasFineTimes?: boolean;
@@ -100,7 +100,7 @@ export interface ReadStatistics {
   min: Extreme | null;
   max: Extreme | null;
   mean: number | null;
-  /** Of the sample; null below two values. */
+  /** The standard deviation of the sample; null below two values. */
   standardDeviation: number | null;
   /** The longest first. Null for numbers, for texts that hardly repeat, and where rows are not in the order of time. */
   states: { value: string | boolean; ms: number; share: number }[] | null;

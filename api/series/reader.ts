@@ -34,7 +34,7 @@ export interface SeriesReaderSettings {
   cacheDir: string;
   /** The folder stays below this; one larger recording may exceed it while it is read. */
   maxCacheBytes: number;
-  /** Of the reading process as a whole; at least 256 MB make sense. */
+  /** The limit for the reading process as a whole; at least 256 MB make sense. */
   memoryLimitBytes: number;
   /** Default 20 s, without the download. */
   requestTimeoutMs?: number;

@@ -6,7 +6,7 @@ import { sampleEvenly } from './points.ts';
 import type { ReadPoints } from './protocol.ts';
 import type { Range } from './scan.ts';
 
-/** Of a kept row, before its values. */
+/** The numbers that a kept row has before its values. */
 const [numberAt, timeAt, valuesAt] = [0, 1, 2] as const;
 
 export class SameRows {
@@ -100,7 +100,7 @@ export class SameRows {
       this.#kept[at + valuesAt + channel] = values[row] as number;
   }
 
-  /** Of each channel the same rows, in the order of time. */
+  /** The same rows for each channel, in the order of time. */
   points(isBoolean: (channel: number) => boolean): ReadPoints[] {
     const byNumber = new Map<number, number>();
     for (let at = 0; at < this.#kept.length; at += this.#width) {

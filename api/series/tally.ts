@@ -23,7 +23,7 @@ export class Tally {
     return this.count === 0 ? null : (this.#moments[1] as number);
   }
 
-  /** Of the sample. */
+  /** The standard deviation of the sample. */
   get standardDeviation(): number | null {
     return this.count < 2 ? null : Math.sqrt((this.#moments[2] as number) / (this.count - 1));
   }
@@ -57,7 +57,7 @@ export class Tally {
     addMoments(this.#moments, 0, count, mean, squares);
   }
 
-  /** Of equal values the earliest counts. */
+  /** The earliest of equal values counts. */
   addLowest(time: number, value: number): void {
     if (
       this.#min !== null &&

@@ -12,7 +12,7 @@ export class ReadRefused extends Error {}
 export interface Trace {
   readonly value: SeriesValue;
   rows: number;
-  /** Of the times, or of the values of the channel that points are drawn over. */
+  /** The range of the times, or of the values of the channel that points are drawn over. */
   from: number;
   to: number;
   fromMs: number;

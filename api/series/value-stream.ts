@@ -6,7 +6,7 @@ import { channelValue, type OpenSource, type Range, streamNumbers } from './scan
 /** Rows that follow those given before. */
 export interface Values {
   readonly times: Float64Array;
-  /** Of each asked id, NaN where empty; truth values are 1 and 0. */
+  /** The values of each asked id, NaN where empty; truth values are 1 and 0. */
   readonly columns: readonly Float64Array[];
   /** Numbers of the rows in the file. */
   readonly numbers: Float64Array;

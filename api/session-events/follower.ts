@@ -173,7 +173,7 @@ export class Follower {
   }
 }
 
-/** Without the outputs that the caller got with a page. */
+/** The text of a batch without the outputs that the caller got with a page. */
 function textAfter({ events, at, text }: Batch, { position }: SnapshotPoint): string | Buffer {
   const isNew = (event: SessionEvent) => event.kind !== 'output' || event.position > position;
   if (at.position >= position && events.every(isNew)) return text;

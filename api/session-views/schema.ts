@@ -14,7 +14,7 @@ export const sessionViewParams = z.object({
   viewId: uuid().meta({ description: 'The view.', example: exampleValues.scenarioInstanceId }),
 });
 
-/** Of the list of sessions and of its query builder. */
+/** The parameters in the address of the list of sessions and of its query builder. */
 const parameters = new Set('tab search project template from to sortBy sortOrder query orderBy'.split(' '));
 
 const hasOnlyParameters = (query: string) =>

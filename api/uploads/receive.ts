@@ -57,7 +57,7 @@ export interface ReceiveOptions {
   readonly maxBytes: number;
   /** The node to which a caller uploads; outputs of tasks have none. */
   readonly nodeInstanceId?: number;
-  /** Of a pending row that the caller has just written; default: a new one. */
+  /** The key of a pending row that the caller has just written; default: a new one. */
   readonly objectKey?: string;
   /** The refusal for more; default `bodyTooLarge`. */
   readonly tooLarge?: ProblemKey;

@@ -4,9 +4,9 @@ import { UsageError } from '../errors.ts';
 import { pageNote, table, time } from '../output.ts';
 
 const path = '/api/v2/node-instance/{nodeInstanceId}';
-/** Of one reprocess. */
+/** The most inputs of one reprocess. */
 const maxInputs = 1_000;
-/** Of one page of the list. */
+/** The inputs on one page of the list. */
 const pageSize = 100;
 
 export const addReprocess: AddCommand = (program, cli) => {

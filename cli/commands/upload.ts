@@ -80,7 +80,7 @@ async function uploadAll(
       progress.end(file, `${file}: ${sentenceOf(uploaded)}`);
     } catch (error) {
       progress.end(file, `${file}: failed`);
-      printError(error, isJson);
+      printError(error, isJson, platform.bearer.remedy);
       failures.push(error);
     }
   });

@@ -29,7 +29,7 @@ export async function filesOf(folder: string): Promise<FolderContent> {
   const names = entries.flatMap((entry) => (entry.isFile() && isWanted(entry.name) ? [entry.name] : []));
   const unreadable = new Map<string, string>();
   const find = async (file: string) => {
-    // Of a share or a disk one file may be broken: the others are sent.
+    // One file of a share or a disk may be broken: the others are sent.
     const state = await findFile(folder, file).catch(
       (error: Error) => void unreadable.set(file, error.message),
     );

@@ -51,7 +51,7 @@ interface RetryOptions {
   readonly say: (line: string) => void;
   /** Whether the same work may succeed later. */
   readonly mayPass: (error: unknown) => boolean;
-  /** Of several pieces of work. */
+  /** Shared by several pieces of work; default: its own. */
   readonly backOff?: BackOff;
   /** Server errors in a row after which it ends; default: none. */
   readonly maxErrors?: number;
@@ -90,7 +90,7 @@ class Watch {
   #sinceMs = new Map<string, number>();
   readonly #againAtMs = new Map<string, number>();
   readonly #reported = new Set<string>();
-  /** Of all files: in an outage the server is not asked more often for many. */
+  /** Shared by all files: in an outage many files ask the server no more often than one. */
   readonly #backOff = newBackOff();
 
   constructor(options: WatchOptions, journal: Journal) {

@@ -1,7 +1,6 @@
 /** `sdp runner dev`: the author's runner at work on a platform, started again whenever its files change. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ApiError } from '../../client/errors.ts';
 import type { Session } from '../../client/types.ts';
 import type { Cli } from '../cli.ts';
 import { printError } from '../errors.ts';
@@ -27,7 +26,7 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
   const folder = resolve(directory);
   const program = findProgram(folder, options.command);
   const platform = await cli.connect();
-  const username = await usernameOf(platform);
+  const { Username: username } = await platform.call('GET /user_data');
   const suffix = suffixOf(username);
   const registration = new Registration(platform, folder, suffix);
   const guarding = new Guard(platform.address);
@@ -40,7 +39,8 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
     const own = { SDP_RUNNER_TOKEN: token, SDP_RUNNER_TEMPLATE_SUFFIX: suffix };
     return { ...registered, variables: { SDP_URL: platform.address, ...own } };
   };
-  const development = new Development(folder, program, guarding);
+  const printRefusal = (error: unknown) => printError(error, false, cli.tokenRemedy);
+  const development = new Development(folder, program, guarding, printRefusal);
   const forget = development.listen();
   try {
     const registered = await register();
@@ -49,7 +49,7 @@ export async function develop(cli: Cli, directory: string, options: DevelopOptio
     const registerAgain = async () => (await register()).variables;
     await development.untilStopped(registered.variables, registerAgain);
   } finally {
-    await withdraw(registration);
+    await withdraw(registration, printRefusal);
     guarding.end();
     forget();
   }
@@ -65,16 +65,6 @@ const graceSeconds = () => Number(process.env.SDP_RUNNER_GRACE_SECONDS || 15);
 type Variables = Readonly<Record<string, string>>;
 
 const say = (line: string) => console.log(line);
-
-async function usernameOf(platform: PlatformClient): Promise<string> {
-  try {
-    return (await platform.call('GET /user_data')).Username;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 401) throw error;
-    const hint = process.env.SDP_TOKEN ? 'SDP_TOKEN' : 'the sign-in';
-    throw new Error(`${platform.address} refuses ${hint}. Sign in with \`sdp login\`.`);
-  }
-}
 
 /** What the author types next, in another terminal. */
 async function sayNext(
@@ -108,14 +98,14 @@ function linesFor({ id, nodeInstances }: Session, templates: readonly string[], 
   ];
 }
 
-async function withdraw(registration: Registration): Promise<void> {
+async function withdraw(registration: Registration, printRefusal: (error: unknown) => void): Promise<void> {
   try {
     const names = await registration.withdraw();
     if (names.length === 0) return;
     say(`Retired: ${names.join(', ')}. Its sessions stay; the next start works for them again.`);
   } catch (error) {
     say('The node templates are not retired:');
-    printError(error, false);
+    printRefusal(error);
   }
 }
 
@@ -123,14 +113,16 @@ class Development {
   readonly #folder: string;
   readonly #program: Program;
   readonly #guard: Guard;
+  readonly #printRefusal: (error: unknown) => void;
   readonly #graceSeconds = graceSeconds();
   readonly #stop = new AbortController();
   #running: Running | undefined;
 
-  constructor(folder: string, program: Program, guard: Guard) {
+  constructor(folder: string, program: Program, guard: Guard, printRefusal: (error: unknown) => void) {
     this.#folder = folder;
     this.#program = program;
     this.#guard = guard;
+    this.#printRefusal = printRefusal;
   }
 
   /** Takes signals until the returned function is called. The second one ends the runner without the grace. */
@@ -199,7 +191,7 @@ class Development {
       try {
         return await registerAgain();
       } catch (error) {
-        printError(error, false);
+        this.#printRefusal(error);
         say('The runner starts when the file is corrected.');
         names = await watch.changed(this.#stop.signal).catch(() => []);
       }

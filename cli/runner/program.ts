@@ -36,7 +36,7 @@ function throughShell(command: string): Program {
   return { file: process.env.ComSpec ?? 'cmd.exe', args: ['/d', '/s', '/c', command], environment: {} };
 }
 
-/** Of a folder that `sdp runner init` could have made; undefined for any other. */
+/** The program of a folder that `sdp runner init` could have made; undefined for any other folder. */
 export function programOf(folder: string): Program | undefined {
   if (existsSync(join(folder, 'runner.py'))) return pythonProgram(folder);
   const module = ['runner.ts', 'runner.mts', 'runner.js', 'runner.mjs'].find((name) =>

@@ -1,14 +1,11 @@
 /** Saves what an attempt of a run got and wrote as a case that every kit can run (sdk/replay-cases.md). */
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { filled } from '../../client/api-client.ts';
-import { NetworkError } from '../../client/errors.ts';
 import { outputNamed } from '../../client/session-outputs.ts';
 import type { NodeOutput, NodeRunAttempt, NodeRunDetails, NodeRunReplay } from '../../client/types.ts';
+import { OtherBytes, writeMeasured } from '../download.ts';
 import { UsageError } from '../errors.ts';
 import type { PlatformClient } from '../platform-client.ts';
 
@@ -113,24 +110,12 @@ async function saveBytes(
   stored: Stored,
 ): Promise<void> {
   const response = await platform.openStored(path);
-  const hash = createHash('sha256');
   let sizeBytes = 0;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-      done(null, chunk);
-    },
+  const sha256 = await writeMeasured(response, createWriteStream(file), (writtenBytes) => {
+    sizeBytes = writtenBytes;
   });
-  try {
-    await pipeline(response, counted, createWriteStream(file));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).syscall === 'write') throw cause;
-    throw new NetworkError('The connection broke during the download. Repeat the command.', { cause });
-  }
-  const isSame =
-    stored.sha256 === null ? stored.sizeBytes === sizeBytes : stored.sha256 === hash.digest('hex');
-  if (!isSame) throw new NetworkError('The downloaded bytes do not match the checksum of the platform.');
+  const isSame = stored.sha256 === null ? stored.sizeBytes === sizeBytes : stored.sha256 === sha256;
+  if (!isSame) throw new OtherBytes();
 }
 
 async function makeEmpty(folder: string): Promise<void> {

@@ -33,7 +33,7 @@ export interface KeyHold {
   /** The key's owner: keys of different callers are independent. */
   readonly caller: string;
   readonly keyDigest: Uint8Array;
-  /** Of the whole request except a streamed body. */
+  /** The digest of the whole request except a streamed body. */
   readonly requestDigest: Uint8Array;
   /** UUID of this request's hold: after another request has acquired the key, this hold writes nothing. */
   readonly holder: string;
@@ -111,7 +111,7 @@ function acquireStatement(table: string): string {
 export function keyStatements(table: string): KeyStatements {
   return {
     acquire: acquireStatement(table),
-    /** Of a hold: caller, digest, holder; then the sealed result, the body's sha256 and bytes. No row: the hold is lost. */
+    /** Takes a hold: caller, digest, holder; then the sealed result, the body's sha256 and bytes. No row: it is lost. */
     made: `
       update ${table} k
          set made_at = clock_timestamp(), result_ciphertext = $4::bytea, body_sha256 = $5::text, body_bytes = $6::bigint

@@ -15,7 +15,7 @@ export const sqlStates = {
   undefinedTable: '42P01',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
-  /** Of an update of the system's catalogues that another one overtook. */
+  /** Among others, for an update of the system's catalogues that another one overtook. */
   internalError: 'XX000',
 } as const;
 

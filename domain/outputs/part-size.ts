@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 export const minPartBytes = 8 * mebibyte;
 const largePartBytes = 64 * mebibyte;
 const fewParts = 600;
-/** Of an object of unknown length: the first of each size. */
+/** Parts of the first size, where the length of the object is unknown. */
 const growingParts = 150;
 /** Then parts double in size after this many, so that 10,000 of them reach 8 TB. */
 const partsOfOneSize = 1_000;

@@ -17,7 +17,7 @@ export function isRecordingTime(ms: number): boolean {
   return ms >= recordingTimes.fromMs && ms < recordingTimes.beforeMs;
 }
 
-/** Of a block of the coarse level: number of values, their mean, sum of squares of their distances from it. */
+/** The numbers of a block of the coarse level: count, mean, and sum of squared distances from the mean. */
 export const momentNumbers = 3;
 
 /** Adds the moments of further values to those at a place. */

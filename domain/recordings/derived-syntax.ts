@@ -37,7 +37,7 @@ export type Derived =
       readonly call: Operator | FunctionName | 'negate';
       readonly operands: readonly Derived[];
       readonly position: number;
-      /** Of `lag`. */
+      /** The rows by which `lag` shifts. */
       readonly rows?: number;
     };
 

@@ -67,7 +67,7 @@ function channelOf(node: ExpressionNode, own: ReadonlySet<string>): string | und
   return isNode(of) && isTable(of, own) ? nameOf(name) : undefined;
 }
 
-/** Of `.name` and `["name"]`. */
+/** The name in `.name` or `["name"]`. */
 function nameOf(operand: unknown): string | undefined {
   const literal = isNode(operand) && operand.op === 'value' ? operand.args : operand;
   return typeof literal === 'string' ? literal : undefined;

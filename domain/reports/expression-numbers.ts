@@ -29,7 +29,7 @@ export function registerNumbers(environment: Environment): void {
     // The language has no remainder of two doubles.
     const operands = operator === '%' ? [...mixed, ['double', 'double'] as const] : mixed;
     for (const [left, right] of operands) {
-      // Of the type `dyn`, so that an integer may stand beside the result too: `metadata.speed * 3.6 == 36`.
+      // The result has the type `dyn`, so that an integer may be compared with it: `metadata.speed * 3.6 == 36`.
       environment.registerOperator(
         `${left} ${operator} ${right}: dyn`,
         (a: number | bigint, b: number | bigint) => compute(Number(a), Number(b)),

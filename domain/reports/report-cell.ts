@@ -49,7 +49,7 @@ function fit(result: unknown, type: ColumnType): Cell | undefined {
   }
 }
 
-/** Of a text, or a time of the language, within the same years. */
+/** The date that a text or a time of the language is, within the same years. */
 function dateOf(result: unknown): Date | undefined {
   if (typeof result === 'string') return parseTimestamp(result) ?? undefined;
   if (!(result instanceof Date)) return undefined;

@@ -16,7 +16,7 @@ import { annotationList, unknownName } from './report-names.ts';
 import { plainPath } from './report-path.ts';
 
 const maxPatternStates = 100;
-/** Of all texts in loops: each is read once for each element. */
+/** The characters of all texts in loops together: each is read once for each element. */
 const maxLoopCharacters = 2_000;
 const maxInteger = 2n ** 63n;
 /** A reason may quote a name, which may be as long as the expression. */
@@ -150,7 +150,7 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
   return undefined;
 }
 
-/** Of a literal. */
+/** The characters of a literal; 0 for anything else. */
 const charactersOf = ({ op, args }: ExpressionNode) =>
   op === 'value' && (typeof args === 'string' || args instanceof Uint8Array) ? args.length : 0;
 

@@ -6,7 +6,7 @@ import { Fields, isEntrypointName, warnOfUnknown } from './manifest-fields.ts';
 
 /** Who runs the processes: `sdk` the platform's host of deployed runners, `external` the owner of the runner type. */
 export const manifestRuntimes = ['sdk', 'external'] as const;
-/** Of any runner type; `system`: the platform's workers. */
+/** The runtimes of all runner types; `system` is that of the platform's workers. */
 export const runtimes = ['system', ...manifestRuntimes] as const;
 export type Runtime = (typeof runtimes)[number];
 export type ManifestRuntime = (typeof manifestRuntimes)[number];

@@ -26,7 +26,7 @@ export const manifestLimits = {
   featureNameCharacters: 64,
   /** Objects in all schemas of one manifest. */
   schemaObjects: 5000,
-  /** Of all of them together: see `schema-cost.ts`. */
+  /** The cost of all schemas together: see `schema-cost.ts`. */
   schemaCost: 30_000,
   timeoutMaxSeconds: 30 * 24 * 3600,
 } as const;

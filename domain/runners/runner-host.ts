@@ -17,7 +17,7 @@ export interface DeployableRunner {
   readonly runnerType: string;
   /** Name of a file in the operator's folder. */
   readonly entrypoint: string;
-  /** Of its feature. */
+  /** The version of its feature. */
   readonly version: string;
 }
 
@@ -58,7 +58,7 @@ export interface HostPlan {
   readonly isFull: boolean;
 }
 
-/** Before a process is started. */
+/** A process that is about to be started. */
 export interface ProcessStart extends ProcessKey {
   readonly hostId: string;
   /** The token that the host has for it; null: none. */
@@ -77,7 +77,7 @@ export interface ProcessEnd extends ProcessKey {
   readonly how?: string | undefined;
 }
 
-/** After processes have ended. */
+/** Processes that have ended. */
 export interface ProcessEnds {
   readonly hostId: string;
   readonly processes: readonly ProcessEnd[];

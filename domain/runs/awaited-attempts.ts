@@ -33,7 +33,7 @@ const maxAwaited = 40;
  * them are over by then, and none of them had to be awaited.
  */
 const maxAwaitedQueued = 10;
-/** Of them beside more than a hundred other sessions: ten of each would cost half of all claims and completions. */
+/** The same beside more than a hundred other sessions: ten of each would cost half of all claims and completions. */
 const maxAwaitedQueuedBesideMany = 1;
 /** Attempts of outside runners are awaited when they have been held, or have waited for a runner, for so long. */
 const awaitHeldAfterMs = 1_000;

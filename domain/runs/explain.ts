@@ -87,12 +87,12 @@ export interface ExplainFacts {
   readonly runners: {
     readonly runnerType: string;
     readonly lastSeenAt: Date | null;
-    /** Those that are there, drained or not. */
+    /** The runners that are there, drained or not. */
     readonly recent: number;
-    /** Of those that are there and not drained. */
+    /** The busy ones among those that are there and not drained. */
     readonly recentBusy: number;
     readonly recentDrained: number;
-    /** Those of its type that are there, also for other node templates alone. */
+    /** The runners of its type that are there, also those that claim only for other node templates. */
     readonly ofType: number;
   } | null;
   /** The limits that leave no place for its queued run. */

@@ -20,7 +20,7 @@ export const leaseTimes = {
   minSeconds,
   /** The work of a runner that died continues after an hour at the latest. */
   maxSeconds: 3_600,
-  /** Of built-in nodes: workers reach the database directly, so their runs need no more. */
+  /** The lease of built-in nodes: workers reach the database directly, so their runs need no more. */
   builtinSeconds: 15,
 
   /** The platform's own renewals, while bytes of a call flow or a built-in node runs: often enough for the shortest lease. */

@@ -13,7 +13,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 export interface LogEntry {
   readonly position: number;
-  /** Of the runner's clock, or of the platform's for its own lines. */
+  /** By the runner's clock; by the platform's for its own lines. */
   readonly at: Date;
   readonly attempt: number;
   readonly level: LogLevel;

@@ -75,7 +75,7 @@ export type AttemptEnd =
     }
   | {
       readonly kind: 'retry';
-      /** Of the attempt; its run goes on. */
+      /** The outcome of the attempt; its run goes on. */
       readonly outcome: 'failed' | 'lost';
       readonly delayMs: number;
       readonly statusDetails: string;

@@ -255,7 +255,7 @@ function checkCycle(
   const graph = orderGraph(complete);
   if (graph.kind === 'acyclic') return;
   const [parent, child] = graph.names as [string, string];
-  // Of two nodes with one name the graph holds the later.
+  // Where two nodes have one name, the graph holds the later.
   const index = nodes.findLastIndex((node) => node?.name === child && node.parents.includes(parent));
   const place = nodes[index]?.parents.indexOf(parent) ?? 0;
   issues.add(

@@ -41,7 +41,7 @@ export interface WebhookAttempt {
   /** ISO 8601. */
   readonly at: string;
   readonly durationMs: number;
-  /** Of the answer; null without one. */
+  /** The status of the answer; null without one. */
   readonly status: number | null;
   /** Why the attempt failed; null when it did not. */
   readonly error: string | null;

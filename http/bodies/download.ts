@@ -8,7 +8,7 @@ import { Problem } from '../../domain/errors.ts';
 import { safeMediaType } from '../headers.ts';
 import { booleanParameter, textHeader } from '../schemas.ts';
 
-/** Of a suggested file name: file systems hold 255 bytes. */
+/** The most characters of a suggested file name: file systems hold 255 bytes. */
 const nameCharacters = 200;
 
 /** Both ends inclusive, as in HTTP and S3. */

@@ -31,10 +31,10 @@ export function openBody(
   if (expectsContinue.delete(request)) response.writeContinue();
   if (request.complete) return request;
   const minBytes = slow.bytesPerSecond * slow.windowSeconds;
-  let windowStart = performance.now();
+  let windowStartMs = performance.now();
   let bytesAtStart = request.socket.bytesRead;
   const restart = () => {
-    windowStart = performance.now();
+    windowStartMs = performance.now();
     bytesAtStart = request.socket.bytesRead;
   };
   const timer = setInterval(
@@ -42,7 +42,7 @@ export function openBody(
       if (request.complete || request.destroyed) clearInterval(timer);
       // Bytes are waiting to be read, so the caller is not the slow side.
       else if (request.readableLength > 0) restart();
-      else if (performance.now() - windowStart >= slow.windowSeconds * 1000) {
+      else if (performance.now() - windowStartMs >= slow.windowSeconds * 1000) {
         if (request.socket.bytesRead - bytesAtStart >= minBytes) restart();
         else {
           clearInterval(timer);

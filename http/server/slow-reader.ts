@@ -16,7 +16,7 @@ const slowReader: ReaderLimits = {
  */
 export function watchReader(response: ServerResponse, slow: ReaderLimits = slowReader): void {
   let readBefore = -1;
-  let until = 0;
+  let untilMs = 0;
   const timer = setInterval(
     () => {
       const { socket } = response;
@@ -29,8 +29,8 @@ export function watchReader(response: ServerResponse, slow: ReaderLimits = slowR
       if (read !== readBefore) {
         readBefore = read;
         const seconds = Math.max(slow.seconds, socket.writableLength / slow.bytesPerSecond);
-        until = performance.now() + seconds * 1000;
-      } else if (performance.now() >= until) response.destroy();
+        untilMs = performance.now() + seconds * 1000;
+      } else if (performance.now() >= untilMs) response.destroy();
     },
     Math.min(5_000, (slow.seconds * 1000) / 4),
   ).unref();

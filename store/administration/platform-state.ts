@@ -28,7 +28,7 @@ export interface PlatformState {
 }
 
 const maxTemplates = 200;
-/** Of each webhook, those that are sent next. */
+/** The deliveries of each webhook that are sent next. */
 const maxDeliveries = 100;
 /** Below the scraper's own time limit, so that no read outlives its scrape. */
 const limitMs = 1_500;

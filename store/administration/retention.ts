@@ -21,7 +21,7 @@ import { isUploadedTo } from '../uploads/resumable-uploads.ts';
 const abandonedAfter = `interval '${limits.uploadAbandonedSeconds} seconds'`;
 const cutoff = 'clock_timestamp() - make_interval(days => p.retention_days)';
 
-/** Of a session `s` in a project `p`. */
+/** Whether a session `s` of a project `p` is expired. */
 const isExpiredSession = `
   p.retention_days is not null and s.frozen_at is null and s.created_at < ${cutoff}
   and coalesce(s.closed_at, s.created_at) < ${cutoff} and coalesce(s.window_end_at, s.created_at) < ${cutoff}
@@ -34,7 +34,7 @@ const isExpiredSession = `
       or exists (select from node_run r where r.node_instance_id = n.id
                   and (r.state = 'held' or r.created_at >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
 
-/** Of an output `o` of a node `n` of a session `s` in a project `p`. */
+/** Whether an output `o` of a node `n`, of a session `s` in a project `p`, is expired. */
 const isExpiredOutput = `
   p.retention_days is not null and s.frozen_at is null and o.position is not null and o.created_at < ${cutoff}
   and o.id is distinct from n.newest_output_id

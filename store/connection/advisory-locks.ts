@@ -10,7 +10,7 @@ export const advisoryLocks = {
   registry: 7_306_295,
   /** With a second key: the limit. */
   concurrency: 7_306_298,
-  /** Of the authentication service, which may have the same database. */
+  /** Used by the authentication service, which may have the same database. */
   authMigration: 7_306_296,
   retention: 7_306_297,
   projectStorage: 7_306_299,

@@ -3,7 +3,7 @@ import { limits } from '../../domain/limits.ts';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { withRetries } from './with-retries.ts';
 
-/** Of a process that was itself stopped, the time is over when it runs again. */
+/** A process that was itself stopped for longer than the whole wait still tries so often. */
 const minTries = 3;
 
 /**

@@ -41,7 +41,7 @@ const workingOptions = (maxStatementMs: number) =>
 
 /** Transactions that must run again: serialisation failures, deadlocks and lock time-outs. */
 const conflicts: RetryPolicy = { maxTries: 6, firstPauseMs: 14, mayPass: isConflict };
-/** Those of a statement alone. */
+/** Conflicts of a statement alone. */
 const deadlocks: RetryPolicy = {
   ...conflicts,
   mayPass: (error) => isRefusal(error, sqlStates.deadlockDetected),

@@ -13,7 +13,7 @@ export interface CatalogFilter {
   readonly to?: Date | undefined;
   /** Only those of which this person is a member. */
   readonly member?: Person | undefined;
-  /** And of which this person is a member. */
+  /** The person is a member of them, too. */
   readonly user?: Person | undefined;
   /** Case-insensitive part of the dimension's name. */
   readonly nameContains?: string | undefined;
@@ -46,7 +46,7 @@ export interface CatalogDimension {
   readonly sessionTemplateName: string;
   readonly projectId: number;
   readonly projectTitle: string;
-  /** With identifiers for people. */
+  /** The metadata with identifiers in place of people's addresses. */
   readonly metadata: Record<string, unknown> | null;
   /** The newest last. */
   readonly scenarios: readonly CatalogScenario[];
@@ -138,7 +138,7 @@ async function joined(database: Reader, statement: string, parameters: unknown[]
 /** The id of a dashboard, or that of a session without one. */
 export type SubjectId = number | string;
 
-/** Of all sessions: the dashboards of those that have some, in the order of the catalog. */
+/** For each session the ids of its dashboards, or its own id without any; in the order of the catalog. */
 export async function idsOfSessions(
   database: Reader,
   filter: CatalogFilter,

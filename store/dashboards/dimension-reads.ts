@@ -12,7 +12,7 @@ export interface DimensionRow {
   /** The layouts that its recordings suggest come before `layout`. */
   readonly suggestsLayout: boolean;
   readonly createdAt: Date;
-  /** Of the session's newest scenario; null without one. */
+  /** The name of the session's newest scenario; null without one. */
   readonly scenarioName: string | null;
   readonly from: Date | null;
   readonly to: Date | null;

@@ -76,7 +76,7 @@ export async function dimensionSources(database: Queryable, dimensionId: number)
   return rows.map(({ source }) => source);
 }
 
-/** Those of them that are these outputs. */
+/** The recordings of a dashboard that are among these outputs. */
 export async function sourcesOfOutputs(
   database: Queryable,
   dimensionId: number,

@@ -4,7 +4,7 @@ import { outputIdOfKey } from '../../domain/recordings/channel-key.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
+import type { TaskHolder } from '../runners/holder.ts';
 import { renewLease } from '../runners/lease.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { addSources, type NewSource } from './dimension-sources.ts';
@@ -34,13 +34,12 @@ export interface DimensionPublication {
  */
 export async function publishDimension(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   dimension: DimensionPublication,
 ): Promise<number | undefined> {
   // Under the session's lock two nodes of one session cannot make the same scenario twice.
-  return holdSession(database, { taskId }, async (tx) => {
-    const task = await renewLease(tx, identity, taskId);
+  return holdSession(database, { taskId: caller.taskId }, async (tx) => {
+    const task = await renewLease(tx, caller);
     if (task === undefined) return undefined;
     const [row] = await tx.query<{ id: number }>(
       `insert into dimension (session_id, node_instance_id, name, dashboard_name, dashboard_version, layout, suggests_layout)

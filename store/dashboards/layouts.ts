@@ -44,7 +44,7 @@ const visible = `(l.scope <> 'mine' or l.owner_id = $1)`;
 const inOrder = `order by array_position(array['mine', 'template', 'project', 'everyone'], l.scope),
    l.session_template_id is null, l.project_id is null, l.updated_at desc, l.id`;
 
-/** Those that a person sees, in the order in which a dashboard would open with them. */
+/** The layouts that a person sees, in the order in which a dashboard would open with them. */
 export async function listLayouts(
   database: Queryable,
   userId: string,
@@ -56,7 +56,7 @@ export async function listLayouts(
   );
 }
 
-/** Those of them that fit a dashboard: of its project and template, with a channel that it has, or without any. */
+/** Those layouts that fit a dashboard: they are for its project and template, and name one of its channels or none. */
 export async function layoutsOfDimension(
   database: Queryable,
   userId: string,

@@ -82,7 +82,7 @@ export class Intake {
     return this.#sizeBytes;
   }
 
-  /** Of the bytes received so far; 0 unless requested. */
+  /** The checksum of the bytes received so far; 0 unless requested. */
   get crc32(): number {
     return this.#sum;
   }

@@ -60,7 +60,7 @@ export interface ByteRange {
 export interface ListedObject {
   readonly key: string;
   readonly sizeBytes: number;
-  /** Of an object that was made of parts: when that began. */
+  /** When the object was stored; for one that was made of parts, when that began. */
   readonly modifiedAt: Date;
 }
 

@@ -12,7 +12,7 @@ import { type ObjectVariables, platformAccess } from './settings.ts';
 import { StagingArea } from './staging-area.ts';
 
 interface OpenStore {
-  /** Of the row that it was opened for. */
+  /** The version of the row that it was opened for. */
   readonly version: string;
   readonly store: ObjectStore;
   /** Signs addresses for clients; undefined where they cannot reach the store. It sends nothing. */

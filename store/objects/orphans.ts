@@ -13,7 +13,7 @@ const keyForm = /^[a-z]+\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** In the order of their keys. */
 const prefixes = [...objectKinds].sort().map((kind) => `${kind}/`);
 
-/** Of an object key `k.key`. */
+/** Whether no row knows the object key `k.key`. */
 const isUnknown = `
   not exists (select from node_output o where o.object_key = k.key)
   and not exists (select from node_output_superseded v where v.object_key = k.key)
@@ -24,7 +24,7 @@ const isUnknown = `
   and not exists (select from object_deletion d where d.object_key = k.key)`;
 
 export interface OrphanPage {
-  /** Of this page. */
+  /** The orphans on this page. */
   readonly orphans: number;
   readonly bytes: number;
   /** Where the next page begins; null when the listing is at its end. */

@@ -55,7 +55,7 @@ export interface PieceRecord {
 export interface PieceJob {
   readonly place: MultipartPlace;
   readonly storeUploadId: string;
-  /** Of the whole upload. */
+  /** The size of the whole upload. */
   readonly sizeBytes: number;
   readonly from: PieceProgress;
   readonly record: PieceRecord;

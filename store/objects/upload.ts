@@ -50,11 +50,11 @@ export interface UploadJob {
 
 /** Stores everything the intake brings. After a failure nothing is left in the store, if the store answers. */
 export async function uploadObject(job: UploadJob): Promise<{ readonly etag: string }> {
-  const startedAt = performance.now();
+  const startedAtMs = performance.now();
   const carry: Carry = { rest: null };
   const { part, isLast } = await fillPart(fillOptions(job, minPartBytes), carry);
   if (isLast) return await usingPart(part, () => putStaged(job, part));
-  const seconds = (performance.now() - startedAt - part.waitedMs) / 1000;
+  const seconds = (performance.now() - startedAtMs - part.waitedMs) / 1000;
   const isFast = minPartBytes / Math.max(seconds, 0.001) >= fastBytesPerSecond;
   const fitsOneRequest = job.declaredBytes !== null && job.declaredBytes <= maxSingleRequestBytes;
   if (fitsOneRequest && isFast && !job.traits.refusesTrailers) {

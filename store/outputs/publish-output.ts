@@ -114,7 +114,7 @@ export function countPublication(session: PublishingSession, count: number, byte
 /** A run's outputs published together. The caller writes the node's counters. */
 export interface StagedPublication {
   readonly newest: { readonly id: number; readonly position: number };
-  /** Of every one of them. */
+  /** The time of the publication, which every one of them has. */
   readonly createdAt: Date;
 }
 

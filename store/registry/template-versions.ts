@@ -13,7 +13,7 @@ export interface TemplateVersionHead {
 }
 
 export interface TemplateVersion extends Omit<TemplateVersionHead, 'nodes'> {
-  /** Of the template, which keeps it. */
+  /** The name of the template, which never changes. */
   readonly name: string;
   readonly content: TemplateContent;
 }

@@ -8,7 +8,7 @@ import type { Reader } from '../connection/database.ts';
 export interface ChannelStatistics {
   /** Null also where recordings have the channel in several units. */
   readonly unit: string | null;
-  /** Of values. */
+  /** The number of values. */
   readonly count: number;
   /** Rows without a value. */
   readonly missing: number;
@@ -19,7 +19,7 @@ export interface ChannelStatistics {
   readonly min: number | null;
   readonly max: number | null;
   readonly mean: number | null;
-  /** Of the sample. */
+  /** The standard deviation of the sample. */
   readonly standardDeviation: number | null;
 }
 

@@ -96,7 +96,7 @@ export interface RowsRequest {
   readonly people: ReportPeople;
   /** The role of report downloads may not read them. */
   readonly annotationsFrom: Reader;
-  /** Of dashboards and sessions; default: all. */
+  /** The most dashboards and sessions; default: all. */
   readonly subjectLimit?: number;
 }
 
@@ -170,7 +170,7 @@ const membersOf = ({ members }: Subject, user: CatalogFilter['user']): readonly 
 const usersOf = (members: readonly string[], users: ReadonlyMap<string, User>): readonly User[] =>
   members.length === 0 ? [{}] : members.map((member) => users.get(member) ?? {});
 
-/** Those that the report covers; one empty scenario when the session has none. */
+/** The scenarios that the report covers; a single undefined one when the session has none. */
 const scenariosOf = ({ scenarios }: Subject, filter: CatalogFilter) =>
   scenarios.length === 0 ? [undefined] : scenarios.filter((scenario) => overlaps(scenario, filter));
 

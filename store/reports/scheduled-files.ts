@@ -10,7 +10,7 @@ export interface DueReport {
   readonly reportKey: string;
   readonly projectId: number | null;
   readonly format: ReportFormat;
-  /** Of the scenarios that count; null: any. */
+  /** The earliest time of the scenarios that count; null: any. */
   readonly from: Date | null;
   readonly dueAt: Date;
   /** With this one; a later one makes the writes of this one void. */

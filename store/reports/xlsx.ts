@@ -47,7 +47,7 @@ const deflateOptions: ZlibOptions & TransformOptions = {
 class DeflatedFile implements ZipInputFile {
   readonly filename: string;
   readonly compression = deflateMethod;
-  /** Of what was pushed. */
+  /** The size of what was pushed. */
   size = 0;
   crc = 0;
   /** Set by the archive. */

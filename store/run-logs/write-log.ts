@@ -3,13 +3,12 @@ import { limits } from '../../domain/limits.ts';
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import { levelBits } from '../../domain/runs/run-log.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
+import type { TaskHolder } from '../runners/holder.ts';
 import { isAlive, isOpen, leaseFromNow, renewed } from '../runners/lease.ts';
 import { packEntries, type WrittenEntry } from './log-pieces.ts';
 
 /** The entries of one call for a task. */
-export interface LogCall extends RunnerIdentity {
-  readonly taskId: string;
+export interface LogCall extends TaskHolder {
   /** Rises from call to call of a task. */
   readonly sequence: number;
   readonly entries: readonly WrittenEntry[];

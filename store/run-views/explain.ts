@@ -106,7 +106,7 @@ const openStatement = `
     from node_run r left join node_claim c on c.run_id = r.id and ${isOpen}
    where r.node_instance_id = $1 and r.state <> 'done'`;
 
-/** Of the newest runs the one that ended last: one that was retried may be older than a later run over chosen inputs. */
+/** The newest runs' last to end: a run that was retried may be older than a later run over chosen inputs. */
 const lastStatement = `
   select r.id, r.outcome, r.status_details, r.attempt, r.max_attempts, r.ended_at
     from (select * from node_run where node_instance_id = $1 and state = 'done' order by created_at desc limit 100) r

@@ -14,7 +14,7 @@ export interface QueueRow {
   /** How long the next task has been claimable; null when none waits. */
   readonly oldestWaitSeconds: number | null;
   readonly held: number;
-  /** Of what is held at once. */
+  /** The limits of what is held at once. */
   readonly limits: ReadonlyArray<Concurrency & { readonly kind: ConcurrencyKind; readonly held: number }>;
   /** Instances that may claim its tasks, by their state. */
   readonly runners: Readonly<Record<RunnerState, number>>;

@@ -124,7 +124,7 @@ export async function boundsOfRun(database: Queryable, runId: string): Promise<I
   return findTask(database, runId, 'last');
 }
 
-/** Of a claim `c` of a run `r`: the first retry after it knows, else nothing has changed it. */
+/** The attempts that a run `r` had at its claim `c`: the first retry after it knows, else nothing has changed them. */
 const attemptsAtClaim = `
   coalesce((select a.max_attempts_before from node_run_action a
              where a.run_id = r.id and a.action = 'retry' and a.attempt > c.attempt order by a.attempt limit 1),

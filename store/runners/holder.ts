@@ -7,6 +7,11 @@ export interface RunnerIdentity {
   readonly instanceId: string;
 }
 
+/** A task, and the caller who says that it holds it: the fence of every write for the task compares both. */
+export interface TaskHolder extends RunnerIdentity {
+  readonly taskId: string;
+}
+
 const tokenPrefix = 'token:';
 const accountPrefix = 'user:';
 

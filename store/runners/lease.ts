@@ -9,7 +9,7 @@
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
-import type { RunnerIdentity } from './holder.ts';
+import type { RunnerIdentity, TaskHolder } from './holder.ts';
 
 /** The claim has not ended; its lease may be over, which prolongs or ends it soon. */
 export const isOpen = 'c.ended_at is null';
@@ -22,6 +22,9 @@ export const isOverdue = `${isOpen} and (c.lease_until < clock_timestamp() or c.
 
 /** The caller holds the task; $1 task, $2 holder, $3 instance. */
 export const isHeld = `c.task_id = $1 and c.holder = $2 and c.instance_id = $3 and ${isAlive}`;
+
+/** The values of the parameters of {@link isHeld}. */
+export const heldValues = ({ taskId, holder, instanceId }: TaskHolder) => [taskId, holder, instanceId];
 
 /** @param seconds an SQL expression */
 export const leaseFromNow = (seconds: string) => `clock_timestamp() + make_interval(secs => ${seconds})`;
@@ -66,8 +69,7 @@ export interface InputBounds {
 }
 
 /** A held task, as every call for it needs it. */
-export interface HeldTask extends InputBounds {
-  readonly taskId: string;
+export interface HeldTask extends InputBounds, TaskHolder {
   readonly runId: string;
   readonly attempt: number;
   readonly sessionId: string;
@@ -104,34 +106,24 @@ const renewStatement = `
  * Renews the lease of a held task and returns the task; undefined when the caller does not hold it (any more).
  * Every call for a task begins with this; in a transaction it is the fence of what follows.
  */
-export async function renewLease(
-  database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
-): Promise<HeldTask | undefined> {
-  const [task] = await database.query<HeldTask>(renewStatement, [
-    taskId,
-    identity.holder,
-    identity.instanceId,
-  ]);
-  return task;
+export async function renewLease(database: Queryable, caller: TaskHolder): Promise<HeldTask | undefined> {
+  const [task] = await database.query<Omit<HeldTask, keyof RunnerIdentity>>(
+    renewStatement,
+    heldValues(caller),
+  );
+  return task && { ...task, holder: caller.holder, instanceId: caller.instanceId };
 }
 
 /** {@link renewLease} with the run and then the claim locked until the transaction ends, as an end of the task locks them. */
-export async function lockAndRenewLease(
-  tx: Tx,
-  identity: RunnerIdentity,
-  taskId: string,
-): Promise<HeldTask | undefined> {
-  void tx.pipelined(lockRun('1'), [taskId]);
-  return renewLease(tx, identity, taskId);
+export async function lockAndRenewLease(tx: Tx, caller: TaskHolder): Promise<HeldTask | undefined> {
+  void tx.pipelined(lockRun('1'), [caller.taskId]);
+  return renewLease(tx, caller);
 }
 
 /** Renews the lease and saves the runner's progress. */
 export async function recordHeartbeat(
   database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   said: { phase: string | null; message: string | null; progress?: Record<string, unknown> | null },
 ): Promise<{ leaseExpiresAt: Date; cancelRequested: boolean } | undefined> {
   const [row] = await database.query<{ leaseExpiresAt: Date; cancelRequested: boolean }>(
@@ -139,7 +131,7 @@ export async function recordHeartbeat(
        from node_run r
       where ${isHeld} and r.id = c.run_id
       returning c.lease_until as lease_expires_at, r.cancel_requested`,
-    [taskId, identity.holder, identity.instanceId, said.phase, said.message, jsonOrNull(said.progress)],
+    [...heldValues(caller), said.phase, said.message, jsonOrNull(said.progress)],
   );
   return row;
 }

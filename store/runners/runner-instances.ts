@@ -57,11 +57,12 @@ export const seenInstances = `
      select exists (select from node_claim c where c.holder = i.holder and c.instance_id = i.instance_id
                                                and ${isOpen}) as is_busy) h`;
 
-/** Those of {@link seenInstances} whose caller may still claim. */
+/** The {@link seenInstances} whose caller may still claim. */
 export const claimingInstances = `select * from (${seenInstances}) s where s.may_claim`;
 
 /**
- * Whether one of them, `p`, claims tasks of a node template. Accounts may claim those of all external runner types.
+ * Whether one of the {@link claimingInstances}, `p`, claims tasks of a node template. Accounts may claim those of all
+ * external runner types.
  * @param of SQL expressions
  */
 export const claimsTasksOf = (of: Readonly<Record<'template' | 'runnerType' | 'runtime', string>>) => `

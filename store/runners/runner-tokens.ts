@@ -13,9 +13,9 @@ export interface RunnerTokenRow extends TokenFacts {
   readonly id: string;
   readonly label: string;
   readonly scopes: readonly RunnerScope[];
-  /** Those of its runner types that are registered and not the platform's own, by name. */
+  /** Its runner types that are registered and not the platform's own, by name. */
   readonly runnerTypes: readonly string[];
-  /** Those of them with the runtime `external`. */
+  /** The `runnerTypes` with the runtime `external`. */
   readonly externalTypes: readonly string[];
   readonly lastUsedIsOld: boolean;
 }

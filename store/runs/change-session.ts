@@ -126,7 +126,7 @@ export async function holdSession<T>(
   });
 }
 
-/** Of sessions whose newest publication is older than the column. */
+/** The time of the newest publication, for sessions that published before `newest_output_at` was added. */
 const newestOutputAt = `(
              select max(o.created_at) from node_instance n join node_output o on o.id = n.newest_output_id
               where n.session_id = s.id)`;

@@ -195,7 +195,7 @@ export async function claimNext(
   return undefined;
 }
 
-/** Those of the templates that have a ready task, the one with the first by claim time at the front. */
+/** The templates that have a ready task; the one whose task is first by claim time comes first. */
 async function byOldestTask(database: Queryable, templates: readonly string[]): Promise<readonly string[]> {
   if (templates.length <= 1) return templates;
   const rows = await database.query<{ name: string }>(

@@ -17,10 +17,10 @@ export const runConfiguration = (run: string) => `
               where k.node_instance_id = n.id and k.revision = ${run}.configuration_revision)
        else n.configuration end`;
 
-/** Of a node instance `n` with its template `t`: its configuration is known to match the present schema. */
+/** The configuration of a node instance `n` is known to match the present schema of its template `t`. */
 export const isConfigurationChecked = 'n.checked_revision = t.schema_revision';
 
-/** Of a run with its node instance `n`: its configuration is an earlier revision than the node's. */
+/** The configuration of a run is an earlier revision than that of its node instance `n`. */
 const isEarlier = 'coalesce(r.configuration_revision <> n.configuration_revision, false)';
 
 interface CheckedNode {

@@ -15,8 +15,8 @@ import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { Refused, refusable } from '../connection/refused.ts';
 import { writeLogTail } from '../run-logs/log-tail.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
-import { endClaim, isHeld, wasIncremental } from '../runners/lease.ts';
+import type { TaskHolder } from '../runners/holder.ts';
+import { endClaim, heldValues, isHeld, wasIncremental } from '../runners/lease.ts';
 import { changed, changeSessionWithin, type LockedSession, unchanged } from './change-session.ts';
 import { type ArrivedClaim, recordClaim, registerAndClaimLast, type TemplateClaim } from './claims.ts';
 import { planSession } from './plan-session.ts';
@@ -73,7 +73,7 @@ interface HeldRun extends FailedRun {
 
 /** The call that ends a task. */
 export interface TaskEndCall {
-  /** Of the whole call, to tell a repeat from a different end. */
+  /** The digest of the whole call, to tell a repeat from a different end. */
   readonly digest: string;
   /** A random number in [0, 1), for the pause before a retry. */
   readonly jitter: number;
@@ -84,8 +84,7 @@ export interface TaskEndCall {
 /** Ends a task in one transaction: outcome, node states, retry or follow-up, and the runs that become due. */
 export async function endTask(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   end: TaskEnd,
   call: TaskEndCall,
 ): Promise<EndResult> {
@@ -93,9 +92,9 @@ export async function endTask(
   try {
     const result = await refusable<AcceptedEnd, EndRefusal>(() =>
       database.transaction(async (tx) => {
-        const ended = await endWithin(tx, identity, taskId, end, call);
+        const ended = await endWithin(tx, caller, end, call);
         if (ended.kind !== 'ended' || next === undefined) return ended;
-        return { ...ended, next: await registerAndClaimLast(tx, identity, next) };
+        return { ...ended, next: await registerAndClaimLast(tx, caller, next) };
       }),
     );
     if (result.kind === 'refused') return result;
@@ -104,22 +103,21 @@ export async function endTask(
     return result;
   } catch (error) {
     // Not a refusal: for example when another claim of the instance wins at the same time.
-    if (next !== undefined)
-      return await endTask(database, identity, taskId, end, { ...call, next: undefined });
+    if (next !== undefined) return await endTask(database, caller, end, { ...call, next: undefined });
     throw error;
   }
 }
 
 async function endWithin(
   tx: Tx,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   end: TaskEnd,
   { digest, jitter }: TaskEndCall,
 ): Promise<AcceptedEnd> {
-  const endClaimed = () => endHeldClaim(tx, identity, taskId, end.kind, digest);
+  const { taskId } = caller;
+  const endClaimed = () => endHeldClaim(tx, caller, end.kind, digest);
   const apply = async (session: LockedSession, run: HeldRun | undefined) => {
-    if (!run) return unchanged(await repeatedEnd(tx, identity, taskId, digest));
+    if (!run) return unchanged(await repeatedEnd(tx, caller, digest));
     if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
     const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
     const { runId, nodeInstanceId } = run;
@@ -139,8 +137,7 @@ async function endWithin(
 
 async function endHeldClaim(
   tx: Tx,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   ending: TaskEnd['kind'],
   digest: string,
 ): Promise<HeldRun | undefined> {
@@ -151,23 +148,18 @@ async function endHeldClaim(
             not ${wasIncremental('ended')} and ${concernsRejections('ended.task_id', 'run.node_instance_id')} as concerns_rejections
        from ended, run, node_instance n, node_template t
       where n.id = run.node_instance_id and t.id = n.node_template_id`,
-    [taskId, identity.holder, identity.instanceId, ending, digest],
+    [...heldValues(caller), ending, digest],
   );
   return run;
 }
 
 /** The same reply to a repeat of the same end, for the holder that ended the task, for ten minutes. */
-async function repeatedEnd(
-  tx: Tx,
-  identity: RunnerIdentity,
-  taskId: string,
-  digest: string,
-): Promise<AcceptedEnd> {
+async function repeatedEnd(tx: Tx, caller: TaskHolder, digest: string): Promise<AcceptedEnd> {
   const [claim] = await tx.query<{ digest: string; reply: Record<string, unknown> }>(
     `select ending_digest as digest, ending_reply as reply from node_claim
       where task_id = $1 and holder = $2 and instance_id = $3 and ending_reply is not null
         and ended_at > clock_timestamp() - interval '10 minutes'`,
-    [taskId, identity.holder, identity.instanceId],
+    [...heldValues(caller)],
   );
   if (!claim) throw new Refused<EndRefusal>('task-not-found');
   if (claim.digest !== digest) throw new Refused<EndRefusal>('task-finished');

@@ -24,11 +24,11 @@ export interface NodeRunAttempt {
   readonly number: number;
   /** Since when it is, or was, claimable. */
   readonly availableAt: Date;
-  /** Its first claim. */
+  /** The time of its first claim. */
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
   readonly outcome: RunOutcome | 'lost' | null;
-  /** Of a failed or lost attempt. */
+  /** The category of a failed or lost attempt. */
   readonly category: FailureCategory | null;
   readonly details: string;
   /** Who held it last; null until its first claim. */
@@ -55,7 +55,7 @@ export interface NodeRunRow {
   readonly runnerType: string;
   readonly reason: RunReason;
   readonly state: ShownRunState;
-  /** Of the node, not only of this run. */
+  /** The state of the node, not only of this run. */
   readonly nodeState: NodeState | 'Unknown';
   readonly statusDetails: string;
   readonly attempt: number;

@@ -7,7 +7,7 @@ import type { FailureCategory } from '../../domain/runs/run-plan.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { Refused } from '../connection/refused.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
+import type { TaskHolder } from '../runners/holder.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
 import { countPendingOfTask, findInput, isConsumed } from './task-inputs.ts';
 import { moveWatermark, type WatermarkWrite } from './watermark.ts';
@@ -22,11 +22,10 @@ interface Rejection {
 /** Rejects an input of a held task; the first rejection of it stays. Answers with the watermark. */
 export async function rejectInput(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   rejection: Rejection,
 ): Promise<WatermarkWrite> {
-  const written = await writeTaskAndSession<WatermarkWrite>(database, identity, taskId, (held, session) =>
+  const written = await writeTaskAndSession<WatermarkWrite>(database, caller, (held, session) =>
     held.task.incremental ? rejectAndMove(held, session, rejection) : rejectWithTask(held, rejection),
   );
   await failpoint('watermark-committed');

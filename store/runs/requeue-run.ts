@@ -48,7 +48,7 @@ export async function lockHeldRun(tx: Tx, runId: string): Promise<HeldRun | unde
 export interface Requeued {
   /** The attempts that ended by this. */
   readonly ended: readonly EndedAttempt[];
-  /** Of the run's node, afterwards. */
+  /** The state of the run's node, afterwards. */
   readonly nodeState: NodeState;
 }
 
@@ -89,7 +89,7 @@ export async function requeueRun(
 interface FailedAttempt {
   readonly ended: EndedAttempt;
   readonly end: AttemptEnd;
-  /** Of the run's node: `Pending` also when it got another run because this one is done. */
+  /** The state of the run's node: `Pending` also when it got another run because this one is done. */
   readonly nodeState: NodeState;
 }
 

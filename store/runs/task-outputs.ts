@@ -20,8 +20,8 @@ import {
   splitSource,
   type UploadedObject,
 } from '../outputs/outputs.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
-import { isHeld, lockRun, renewed, renewHeld, renewLease } from '../runners/lease.ts';
+import type { TaskHolder } from '../runners/holder.ts';
+import { heldValues, isHeld, lockRun, renewed, renewHeld, renewLease } from '../runners/lease.ts';
 import { type Change, changed, type LockedSession, unchanged } from './change-session.ts';
 import { runConfiguration } from './configuration-check.ts';
 import { moveWatermark } from './watermark.ts';
@@ -76,13 +76,12 @@ const beginStatement = `
  */
 export async function beginTaskOutput(
   database: Queryable,
-  { holder, instanceId }: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   outputIdentifier: string | null,
   objectKey: string | null,
 ): Promise<TaskOutputBegin | undefined> {
   return await unaudited(async () => {
-    const values = [taskId, holder, instanceId, outputIdentifier, objectKey];
+    const values = [...heldValues(caller), outputIdentifier, objectKey];
     const [row] = await database.query(beginStatement, values);
     if (row === undefined) return undefined;
     const { output: begin, dataSource } = splitSource(row);
@@ -96,16 +95,15 @@ export async function beginTaskOutput(
  */
 export async function writeTaskOutput(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   upload: TaskOutput,
   watermarkInputId?: number,
 ): Promise<OutputWrite> {
   await failpoint('task-output-stored');
   const write = async () =>
     watermarkInputId === undefined
-      ? await stageAlone(database, identity, taskId, upload)
-      : await writeTaskAndSession(database, identity, taskId, (held, session) =>
+      ? await stageAlone(database, caller, upload)
+      : await writeTaskAndSession(database, caller, (held, session) =>
           stageAndMoveOnce(held, session, upload, watermarkInputId),
         );
   const written = await write().catch((error) => {
@@ -121,29 +119,22 @@ export async function writeTaskOutput(
 const identifierConstraint = 'node_output_node_instance_id_output_identifier_key';
 
 /** Nearly every output of a runner is new and staged: one statement, and a transaction only to find out why it is not. */
-async function stageAlone(
-  database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
-  upload: TaskOutput,
-): Promise<OutputWrite> {
-  const output = hasKey() ? undefined : await stageNew(database, identity, taskId, upload);
+async function stageAlone(database: Database, caller: TaskHolder, upload: TaskOutput): Promise<OutputWrite> {
+  const output = hasKey() ? undefined : await stageNew(database, caller, upload);
   if (output !== undefined) return { kind: 'created', output };
-  return writeTask(database, identity, taskId, (held) =>
-    oncePerKey(() => stageOutput(held, upload))(held.tx),
-  );
+  return writeTask(database, caller, (held) => oncePerKey(() => stageOutput(held, upload))(held.tx));
 }
 
 /** Stages an output, or finds the one that the node has of its identifier. @throws PendingObjectGone */
 export async function stageOutput(held: TaskWrite, upload: TaskOutput): Promise<WrittenOutput> {
-  const { tx, identity, task } = held;
-  const created = await stageNew(tx, identity, task.taskId, upload);
+  const { tx, task } = held;
+  const created = await stageNew(tx, task, upload);
   if (created !== undefined) return { kind: 'created', output: created };
   const identifier = upload.outputIdentifier ?? (await nextGeneratedName(held));
   const existing = await findOutputByIdentifier(tx, task.nodeInstanceId, identifier);
   if (existing === undefined) {
     // The process may have stood still since the fence: then the lease is over.
-    const isStillHeld = (await renewLease(tx, identity, task.taskId)) !== undefined;
+    const isStillHeld = (await renewLease(tx, task)) !== undefined;
     throw isStillHeld ? new PendingObjectGone(upload.objectKey) : new Refused<WriteRefusal>('task-not-found');
   }
   await tx.query('update node_run set wrote_output = true where id = $1 and not wrote_output', [task.runId]);
@@ -215,14 +206,11 @@ const stageStatement = `
 /** @returns undefined when the task is not held, the identifier is known, or the object is no longer pending */
 async function stageNew(
   database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   upload: TaskOutput,
 ): Promise<NodeOutputRow | undefined> {
   const [output] = await database.query<NodeOutputRow>(stageStatement, [
-    taskId,
-    identity.holder,
-    identity.instanceId,
+    ...heldValues(caller),
     upload.outputIdentifier,
     upload.objectKey,
     jsonOrNull(upload.metadata),

@@ -11,8 +11,8 @@ import { Refused } from '../connection/refused.ts';
 import type { SentPart } from '../objects/multipart.ts';
 import { PendingObjectGone } from '../objects/pending-objects.ts';
 import { type NodeOutputRow, outputColumns, type UploadedObject } from '../outputs/outputs.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
-import { renewHeld } from '../runners/lease.ts';
+import type { TaskHolder } from '../runners/holder.ts';
+import { heldValues, renewHeld } from '../runners/lease.ts';
 import { type Change, unchanged } from './change-session.ts';
 import {
   type OutputWrite,
@@ -51,8 +51,7 @@ const heldClaim = `${renewHeld} returning c.task_id`;
  */
 export async function beginTaskUpload(
   database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   upload: NewTaskUpload,
   expirySeconds: number,
 ): Promise<Date | undefined> {
@@ -67,9 +66,7 @@ export async function beginTaskUpload(
        from claim
      returning expires_at`,
     [
-      taskId,
-      identity.holder,
-      identity.instanceId,
+      ...heldValues(caller),
       upload.handle,
       upload.objectKey,
       upload.dataSourceId,
@@ -124,8 +121,7 @@ export interface TaskUploadPart extends SentPart {
 /** Records a part that the store has, in place of an earlier one; false when the task or the upload is over. */
 export async function savePart(
   database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   handle: string,
   part: TaskUploadPart,
 ): Promise<boolean> {
@@ -139,16 +135,7 @@ export async function savePart(
      on conflict (handle, number)
        do update set size_bytes = excluded.size_bytes, sha256 = excluded.sha256, etag = excluded.etag
      returning 1`,
-    [
-      taskId,
-      identity.holder,
-      identity.instanceId,
-      handle,
-      part.number,
-      part.sizeBytes,
-      part.sha256,
-      part.etag,
-    ],
+    [...heldValues(caller), handle, part.number, part.sizeBytes, part.sha256, part.etag],
   );
   return rows.length > 0;
 }
@@ -176,8 +163,7 @@ export async function forgetParts(
 /** Abandons an open upload, for its holder; false when there is none. */
 export async function abandonTaskUpload(
   database: Queryable,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   handle: string,
 ): Promise<boolean> {
   const rows = await database.query(
@@ -185,7 +171,7 @@ export async function abandonTaskUpload(
      update task_upload u set state = 'over' from claim
       where u.handle = $4 and u.task_id = claim.task_id and u.state = 'open' and u.expires_at > clock_timestamp()
      returning 1`,
-    [taskId, identity.holder, identity.instanceId, handle],
+    [...heldValues(caller), handle],
   );
   return rows.length > 0;
 }
@@ -212,17 +198,16 @@ export interface FinishedUpload {
  */
 export async function finishTaskUpload(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   { handle, object, watermarkInputId }: FinishedUpload,
 ): Promise<OutputWrite> {
   await failpoint('task-output-stored');
   const written = await (watermarkInputId === undefined
-    ? writeTask(database, identity, taskId, async (held) => {
+    ? writeTask(database, caller, async (held) => {
         const stage = async (upload: TaskOutput) => unchanged(await stageOutput(held, upload));
         return (await finishWithin(held, handle, object, stage)).result;
       })
-    : writeTaskAndSession(database, identity, taskId, (held, session) =>
+    : writeTaskAndSession(database, caller, (held, session) =>
         finishWithin(held, handle, object, (upload) => stageAndMove(held, session, upload, watermarkInputId)),
       )
   ).catch((error) => {

@@ -6,7 +6,7 @@ import { failpoint } from '../connection/failpoint.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
 import { Refused } from '../connection/refused.ts';
 import { publishStaged, type StagedPublication } from '../outputs/publish-output.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
+import type { TaskHolder } from '../runners/holder.ts';
 import type { HeldTask } from '../runners/lease.ts';
 import { changed, type LockedSession, unchanged } from './change-session.ts';
 import { planSession } from './plan-session.ts';
@@ -21,22 +21,16 @@ export type WatermarkWrite =
 /** Advances the watermark and publishes what the run has staged. A repeat of the present watermark does the same. */
 export async function writeWatermark(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   inputId: number,
   state: Record<string, unknown> | undefined,
 ): Promise<WatermarkWrite> {
-  const written = await writeTaskAndSession<WatermarkWrite>(
-    database,
-    identity,
-    taskId,
-    async (held, session) => {
-      const { position, published } = await moveWatermark(held, session, inputId, state);
-      const pendingInputs = await countPendingOfTask(held.tx, { ...held.task, watermarkPosition: position });
-      const moved = { kind: 'moved', watermark: inputId, pendingInputs } as const;
-      return published ? changed(moved) : unchanged(moved);
-    },
-  );
+  const written = await writeTaskAndSession<WatermarkWrite>(database, caller, async (held, session) => {
+    const { position, published } = await moveWatermark(held, session, inputId, state);
+    const pendingInputs = await countPendingOfTask(held.tx, { ...held.task, watermarkPosition: position });
+    const moved = { kind: 'moved', watermark: inputId, pendingInputs } as const;
+    return published ? changed(moved) : unchanged(moved);
+  });
   await failpoint('watermark-committed');
   return written;
 }
@@ -69,7 +63,7 @@ const moveStatement = `
     from run where n.id = $1`;
 
 interface WatermarkMove {
-  /** Of the run's watermark, afterwards. */
+  /** The position of the run's watermark, afterwards. */
   readonly position: number;
   /** Undefined when nothing was staged. */
   readonly published: StagedPublication | undefined;

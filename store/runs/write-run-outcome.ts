@@ -35,7 +35,7 @@ interface EndedRow {
   readonly templateName: string;
 }
 
-/** Of a run that publishes. */
+/** The row of a run that publishes. */
 interface DoneRow extends EndedRow {
   readonly publishedCount: number;
   readonly publishedBytes: number;

@@ -1,7 +1,7 @@
 /** The transaction in which the holder of a task writes: fenced, and refused as a whole. */
 import type { Database, Tx } from '../connection/database.ts';
 import { Refused, refusable } from '../connection/refused.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
+import type { TaskHolder } from '../runners/holder.ts';
 import { type HeldTask, lockAndRenewLease } from '../runners/lease.ts';
 import { type Change, changeSession, type LockedSession } from './change-session.ts';
 
@@ -14,40 +14,35 @@ export type WriteRefusal =
 /** A held task for a write, its run and claim locked. */
 export interface TaskWrite {
   readonly tx: Tx;
-  readonly identity: RunnerIdentity;
   readonly task: HeldTask;
 }
 
 /** Writes for a held task without its session. */
 export async function writeTask<T>(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   write: (held: TaskWrite) => Promise<T>,
 ) {
-  return refusable<T, WriteRefusal>(() =>
-    database.transaction(async (tx) => write(await held(tx, identity, taskId))),
-  );
+  return refusable<T, WriteRefusal>(() => database.transaction(async (tx) => write(await held(tx, caller))));
 }
 
 /** As {@link writeTask}, for what changes the task's session. */
 export async function writeTaskAndSession<T>(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   write: (held: TaskWrite, session: LockedSession) => Promise<Change<T>>,
 ) {
   return refusable<T, WriteRefusal>(async () => {
-    const result = await changeSession(database, { taskId }, async (tx, session) =>
-      write(await held(tx, identity, taskId), session),
+    const result = await changeSession(database, { taskId: caller.taskId }, async (tx, session) =>
+      write(await held(tx, caller), session),
     );
     if (result === undefined) throw new Refused<WriteRefusal>('task-not-found');
     return result;
   });
 }
 
-async function held(tx: Tx, identity: RunnerIdentity, taskId: string): Promise<TaskWrite> {
-  const task = await lockAndRenewLease(tx, identity, taskId);
+async function held(tx: Tx, caller: TaskHolder): Promise<TaskWrite> {
+  const task = await lockAndRenewLease(tx, caller);
   if (task === undefined) throw new Refused<WriteRefusal>('task-not-found');
-  return { tx, identity, task };
+  return { tx, task };
 }

@@ -74,7 +74,7 @@ export async function measureStorage(database: Database, atOnce = maxAtOnce): Pr
 }
 
 async function addedUp(database: Database, projectId: number | undefined): Promise<StorageReading> {
-  // Of one project, or of all: two plans.
+  // A question about one project has another plan than one about all.
   const projects = await database.queryUnprepared<ProjectStorage>(
     `select p.id as project_id, p.title as project_title, ${ofSessions}
        from project p left join session s on s.project_id = p.id

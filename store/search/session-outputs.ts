@@ -7,7 +7,7 @@ import type { Count } from './session-page.ts';
 
 /** A session may have millions of outputs: no more are counted. */
 const maxCounted = 10_000;
-/** Of metadata, as stored: a recording may have much. */
+/** The most bytes of metadata on a page, as stored: a recording may have much. */
 const maxPageBytes = 1024 * 1024;
 
 interface OutputSearch {

@@ -5,7 +5,7 @@ import { lockOfText } from '../connection/advisory-locks.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
-import type { RunnerIdentity } from '../runners/holder.ts';
+import type { TaskHolder } from '../runners/holder.ts';
 import { writeTask } from '../runs/write-task.ts';
 
 export interface AnnotationFields {
@@ -23,14 +23,14 @@ export interface AnnotationRow extends AnnotationFields {
   readonly id: string;
   /** Null when a runner made it. */
   readonly createdBy: string | null;
-  /** Of the run that made it; null when a person did. */
+  /** The run that made it; null when a person did. */
   readonly runId: string | null;
   readonly nodeName: string | null;
   readonly createdAt: Date;
 }
 
 export interface AnnotationFilter {
-  /** Those that touch the time from ... to. */
+  /** With `to`: the time that the annotations touch, at least in part. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
   readonly label?: string | undefined;
@@ -152,11 +152,10 @@ export async function deleteAnnotation(
  */
 export async function stageAnnotations(
   database: Database,
-  identity: RunnerIdentity,
-  taskId: string,
+  caller: TaskHolder,
   annotations: readonly AnnotationFields[],
 ) {
-  return writeTask(database, identity, taskId, async ({ tx, task }) => {
+  return writeTask(database, caller, async ({ tx, task }) => {
     const rows = annotations.map(staged);
     await lockAnnotations(tx, task.sessionId);
     const [count] = await tx.query<{ present: number; added: number }>(

@@ -10,7 +10,7 @@ export const sessionViewScopes = ['mine', 'project', 'everyone'] as const;
 export interface SessionViewFields {
   readonly name: string;
   readonly scope: (typeof sessionViewScopes)[number];
-  /** Of a view for a project, else null. */
+  /** The project of a view with this scope, else null. */
   readonly projectId: number | null;
   /** The query part of the list's address. */
   readonly query: string;

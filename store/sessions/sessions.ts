@@ -24,7 +24,7 @@ export interface NewSession {
   /** GUID of the creator. */
   readonly userId: string;
   readonly logoUrl: string;
-  /** With identifiers in place of addresses. */
+  /** The metadata with identifiers in place of addresses. */
   readonly metadata: JsonObject | null;
   /** The fields of a shared session. */
   readonly shared?: {

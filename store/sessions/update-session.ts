@@ -36,7 +36,7 @@ export type SessionUpdate = 'saved' | 'missing' | 'invalid';
 
 /** Uploads of a process that died are not waited for longer than this. */
 const uploadSilentFor = "interval '60 seconds'";
-/** Of a node `n`: an upload to it is queued or under way. */
+/** Whether an upload to a node `n` is queued or under way. */
 export const hasUploads = `
   (exists (select 1 from queued_upload q where q.node_instance_id = n.id)
     or ${isUploadedTo('n.id', uploadSilentFor)})`;

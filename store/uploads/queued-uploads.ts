@@ -131,11 +131,7 @@ export async function mustNotifyQueue(
   return older.length === 0;
 }
 
-const columns = `
-  q.id, q.session_id, q.node_instance_id, q.data_source_id,
-  q.object_key, q.output_identifier, q.content_type,
-  q.content_encoding, q.size_bytes, q.sha256, q.etag, q.metadata,
-  q.traceparent`;
+const columns = `q.id, q.session_id, q.node_instance_id, q.output_identifier, q.metadata, q.traceparent, ${objectColumns}`;
 
 /** The front of a project's queue, oldest first, except for some sessions. */
 export async function queuedUploads(

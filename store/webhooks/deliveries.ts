@@ -18,7 +18,7 @@ export interface DueDelivery {
   readonly createdAt: Date;
   /** When this attempt began, by the clock of the database. */
   readonly attemptedAt: Date;
-  /** With this one. */
+  /** The attempts so far, this one included. */
   readonly attempts: number;
   /** Whether a failed attempt is the last one. */
   readonly isLast: boolean;

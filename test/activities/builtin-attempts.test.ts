@@ -60,6 +60,7 @@ describe('an attempt that ends in the middle', () => {
     );
     const identity = { holder: builtinHolder, instanceId: `test.${session.id}` };
     const task = await claimRun(database, identity, { runId: run!.id, attempt: 1, leaseSeconds: 600 });
+    const caller = { ...identity, taskId: task!.taskId };
     const workDir = await mkdtemp(join(tmpdir(), 'sdp-dies-'));
     const configuration = JSON.parse(task!.configuration);
     const { signal } = new AbortController();
@@ -69,7 +70,7 @@ describe('an attempt that ends in the middle', () => {
     const attempt = {
       ...tools,
       task: task!,
-      identity,
+      caller,
       configuration,
       workDir,
       signal,
@@ -78,7 +79,7 @@ describe('an attempt that ends in the middle', () => {
     };
     const ended = await tabularNode.run(attempt, services).catch((error: Error) => error);
     await rm(workDir, { recursive: true });
-    return { identity, taskId: task!.taskId, ended };
+    return { caller, ended };
   }
 
   /** Like a process that dies when it begins with the second input. */
@@ -88,11 +89,11 @@ describe('an attempt that ends in the middle', () => {
       begun += 1;
       if (begun === 2) throw new Error('The process died.');
     };
-    const { taskId, ended } = await workOn(session, { turnSeconds: 60, report });
+    const { caller, ended } = await workOn(session, { turnSeconds: 60, report });
     expect(ended).toMatchObject({ message: 'The process died.' });
     await api.composed.services.database.query(
       `update node_claim set lease_until = clock_timestamp() - interval '1 second' where task_id = $1`,
-      [taskId],
+      [caller.taskId],
     );
   }
 
@@ -133,10 +134,10 @@ describe('an attempt that ends in the middle', () => {
       ['two.csv', table(1, 2)],
       ['three.csv', table(1, 2)],
     );
-    const { identity, taskId, ended } = await workOn(session, { turnSeconds: 0, report: () => undefined });
+    const { caller, ended } = await workOn(session, { turnSeconds: 0, report: () => undefined });
     expect(ended).toEqual({ kind: 'complete', outcome: 'no-output', hasMore: true });
     const { database } = api.composed.services;
-    await endTask(database, identity, taskId, ended as TaskEnd, { digest: 'digest', jitter: 0 });
+    await endTask(database, caller, ended as TaskEnd, { digest: 'digest', jitter: 0 });
     const [, recording] = await session.settled();
     expect(recording).toMatchObject({
       state: 'Failed',

@@ -183,8 +183,8 @@ describe('it ends with one sentence', () => {
 
   test('for a refused sign-in, a refused token, a platform that is away and a folder without a runner', async () => {
     const made = await make('refused', 'typescript');
-    expect(await failed(made, { SDP_TOKEN: 'hat_wrong' })).toBe(
-      `${api.url} refuses SDP_TOKEN. Sign in with \`sdp login\`.\n`,
+    expect(await failed(made, { SDP_TOKEN: 'hat_wrong' })).toMatch(
+      /^A valid bearer token is required\. \(401, request .+\)\nThe token of SDP_TOKEN has expired, .+\.\n$/,
     );
     const wrongToken = await failed(made, { SDP_RUNNER_TOKEN: 'hrt_wrong' });
     expect(wrongToken).toContain(`${api.url} refuses SDP_RUNNER_TOKEN for refused-`);

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { ApiClient } from '../../client/api-client.ts';
-import { spentKeyMessage } from '../../client/creating-routes.ts';
 import { ApiError, NetworkError } from '../../client/errors.ts';
+import { spentKeyMessage } from '../../client/messages.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

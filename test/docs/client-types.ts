@@ -38,14 +38,27 @@ export function creatingRoutesFile(): string {
     const parameters = (value.parameters ?? []) as { readonly $ref?: string }[];
     return parameters.some(({ $ref }) => $ref === keyParameter) ? [`${method} ${path}`] : [];
   });
-  const message = new Problem('idempotencyKeySpent').message;
   return `${creatingOpening}export const creatingRoutes = [
 ${names.map((name) => `  '${name}',\n`).join('')}] as const;
 export type CreatingRoute = (typeof creatingRoutes)[number];
+`;
+}
+
+const messagesOpening = `/**
+ * Refusals that clients recognise by their text, since most routes send no code; made from the platform's catalogue of
+ * errors. Do not edit: \`npm run generate:client\` writes this file anew.
+ */
+`;
+
+/** The whole file of the texts of refusals. */
+export function messagesFile(): string {
+  return `${messagesOpening}
+/** The token is missing, has expired, was revoked, or is not complete. */
+export const refusedTokenMessage = '${new Problem('unauthorized').message}';
 
 /** The refusal of a repeat whose first answer showed a secret once. */
 export const spentKeyMessage =
-  '${message}';
+  '${new Problem('idempotencyKeySpent').message}';
 `;
 }
 

@@ -47,7 +47,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await begin(stage, graph);
     const task = await acquire(stage, graph.template);
     const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
-    await endTask(stage.database, runner, task.taskId, failure, { digest: 'digest', jitter: 0 });
+    await endTask(stage.database, { ...runner, taskId: task.taskId }, failure, {
+      digest: 'digest',
+      jitter: 0,
+    });
     await finishNext(stage, graph);
     return graph;
   },
@@ -67,7 +70,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     for (const _ of nodes) {
       const { taskId, runId } = await acquire(stage, template);
       failed.push(runId);
-      await endTask(stage.database, runner, taskId, failure, { digest: 'digest', jitter: 0 });
+      await endTask(stage.database, { ...runner, taskId }, failure, { digest: 'digest', jitter: 0 });
     }
     await eventually('two timers', async () => {
       const { events } = await handleOf(stage, graph).fetchHistory();
@@ -165,7 +168,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       return (await latest()).runId !== first;
     });
     const release = { kind: 'release', reason: 'recorded' } as const;
-    await endTask(stage.database, holder, task.taskId, release, { digest: 'digest', jitter: 0 });
+    await endTask(stage.database, { ...holder, taskId: task.taskId }, release, {
+      digest: 'digest',
+      jitter: 0,
+    });
     return graph;
   },
 

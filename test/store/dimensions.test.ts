@@ -26,13 +26,17 @@ test('a node has one dashboard, brought up to date by each run, and its scenario
   const graph = await makeGraph(database, chain(1));
   await upload(database, graph, 'input');
   const task = (await claim(database, identity))!;
-  const first = await publishDimension(database, identity, task.taskId, dashboard);
-  const second = await publishDimension(database, identity, task.taskId, {
-    ...dashboard,
-    name: 'Second',
-    layout: null,
-    scenario: { name: 'flight', from: new Date('2026-01-01'), to: null },
-  });
+  const first = await publishDimension(database, { ...identity, taskId: task.taskId }, dashboard);
+  const second = await publishDimension(
+    database,
+    { ...identity, taskId: task.taskId },
+    {
+      ...dashboard,
+      name: 'Second',
+      layout: null,
+      scenario: { name: 'flight', from: new Date('2026-01-01'), to: null },
+    },
+  );
   expect(second).toBe(first);
   expect(await findDimension(database, first!)).toMatchObject({
     name: 'Second',
@@ -51,10 +55,10 @@ test('nothing is written for a task that is no longer held', async () => {
   await upload(database, graph, 'input');
   const task = (await claim(database, identity))!;
   expect(
-    await publishDimension(database, { ...identity, instanceId: 'two' }, task.taskId, dashboard),
+    await publishDimension(database, { ...identity, instanceId: 'two', taskId: task.taskId }, dashboard),
   ).toBeUndefined();
   await finish(database, identity, graph, task);
-  expect(await publishDimension(database, identity, task.taskId, dashboard)).toBeUndefined();
+  expect(await publishDimension(database, { ...identity, taskId: task.taskId }, dashboard)).toBeUndefined();
   expect(await scenarios(graph)).toEqual([]);
 });
 
@@ -68,8 +72,8 @@ test('two nodes that publish the same scenario at once make it once', async () =
   const other = { ...identity, instanceId: 'two' };
   const tasks = [await claim(database, identity), await claim(database, other)] as const;
   const ids = await Promise.all([
-    publishDimension(database, identity, tasks[0]!.taskId, dashboard),
-    publishDimension(database, other, tasks[1]!.taskId, dashboard),
+    publishDimension(database, { ...identity, taskId: tasks[0]!.taskId }, dashboard),
+    publishDimension(database, { ...other, taskId: tasks[1]!.taskId }, dashboard),
   ]);
   expect(new Set(ids).size).toBe(2);
   expect(await scenarios(graph)).toHaveLength(1);
@@ -94,7 +98,7 @@ async function heldDashboard() {
     scenario: DimensionPublication['scenario'] = null,
   ) => {
     const publication = { ...dashboard, sources, scenario };
-    return (await publishDimension(database, holder, task.taskId, publication))!;
+    return (await publishDimension(database, { ...holder, taskId: task.taskId }, publication))!;
   };
   const end = () => finish(database, holder, graph, task);
   const id = await publish([]);

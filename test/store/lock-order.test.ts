@@ -35,12 +35,11 @@ const calls: Record<string, (held: Held) => Promise<{ readonly kind: string }>> 
   'an output with its watermark': ({ graph, holder, task, inputId }) =>
     writeOne(database, holder, graph, task, 'new', inputId),
   'a move of the watermark': ({ holder, task, inputId }) =>
-    writeWatermark(database, holder, task.taskId, inputId, undefined),
+    writeWatermark(database, { ...holder, taskId: task.taskId }, inputId, undefined),
   'the end of the task': ({ holder, task }) =>
     endTask(
       database,
-      holder,
-      task.taskId,
+      { ...holder, taskId: task.taskId },
       { kind: 'complete', outcome: 'completed', hasMore: false },
       { digest: 'end', jitter: 0 },
     ),

@@ -56,7 +56,10 @@ async function publishEveryWay(graph: Graph, template: string, instanceId: strin
   await writeOne(database, runner, graph, task);
   await writeOne(database, runner, graph, task, randomUUID(), output.id);
   await stageMany(await writeOne(database, runner, graph, task), stagedByEach);
-  const ended = await endTask(database, runner, task.taskId, completed, { digest: 'completed', jitter: 0 });
+  const ended = await endTask(database, { ...runner, taskId: task.taskId }, completed, {
+    digest: 'completed',
+    jitter: 0,
+  });
   expect(ended.kind).toBe('ended');
   const object = { ...(await storedObject(database, graph)), outputIdentifier: null };
   const queued = await queueUpload(database, { ...object, nodeInstanceId });

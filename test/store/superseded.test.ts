@@ -27,17 +27,24 @@ test('a replaced version is kept through all attempts of the run that was claime
   const task = (await claim(database, runner, 'held'))!;
   const second = await upload(database, graph, 'input', 'same');
   expect(await sweep()).toBe(0);
-  await endTask(database, runner, task.taskId, { kind: 'release' }, { digest: 'r', jitter: 0 });
+  await endTask(
+    database,
+    { ...runner, taskId: task.taskId },
+    { kind: 'release' },
+    { digest: 'r', jitter: 0 },
+  );
   const again = (await claim(database, runner, 'held'))!;
   expect(await sweep()).toBe(0);
-  const held = (await renewLease(database, runner, again.taskId))!;
+  const held = (await renewLease(database, { ...runner, taskId: again.taskId }))!;
   const { objectKey } = first.output;
   expect(await listInputs(database, held, all)).toMatchObject([
     { outputId: first.output.id, objectKey },
     { outputId: other.output.id },
   ]);
   expect(await findInput(database, held, first.output.id)).toMatchObject({ objectKey });
-  expect(await writeWatermark(database, runner, again.taskId, first.output.id, undefined)).toMatchObject({
+  expect(
+    await writeWatermark(database, { ...runner, taskId: again.taskId }, first.output.id, undefined),
+  ).toMatchObject({
     kind: 'moved',
     pendingInputs: 1,
   });
@@ -46,7 +53,7 @@ test('a replaced version is kept through all attempts of the run that was claime
   expect(await sweep()).toBe(1);
   expect(await isToBeDeleted(objectKey)).toBe(true);
   const next = (await claim(database, runner, 'held'))!;
-  const heldNext = (await renewLease(database, runner, next.taskId))!;
+  const heldNext = (await renewLease(database, { ...runner, taskId: next.taskId }))!;
   expect(await listInputs(database, heldNext, { ...all, mode: 'since-watermark' })).toMatchObject([
     { outputId: other.output.id },
     { outputId: second.output.id, objectKey: second.output.objectKey },
@@ -84,12 +91,12 @@ test('outputs that a run published together stay together for a held run, also w
   const writer = (await claim(database, runner, 'writer'))!;
   for (const name of ['a', 'b', 'c']) await writeOne(database, runner, graph, writer, name);
   const completed = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
-  expect(await endTask(database, runner, writer.taskId, completed, { digest: 'c', jitter: 0 })).toMatchObject(
-    { kind: 'ended' },
-  );
+  expect(
+    await endTask(database, { ...runner, taskId: writer.taskId }, completed, { digest: 'c', jitter: 0 }),
+  ).toMatchObject({ kind: 'ended' });
   const reader = (await claim(database, runner, 'reader'))!;
   await upload(database, graph, 'n1', 'b');
-  const held = (await renewLease(database, runner, reader.taskId))!;
+  const held = (await renewLease(database, { ...runner, taskId: reader.taskId }))!;
   const latest = await listInputs(database, held, { ...all, mode: 'latest' });
   expect(latest.map(({ outputIdentifier }) => outputIdentifier)).toEqual(['a', 'b', 'c']);
 });

@@ -169,14 +169,19 @@ export async function writeOne(
   watermarkInputId?: number,
 ) {
   const object = await storedObject(database, graph);
-  return writeTaskOutput(database, identity, task.taskId, { ...object, outputIdentifier }, watermarkInputId);
+  return writeTaskOutput(
+    database,
+    { ...identity, taskId: task.taskId },
+    { ...object, outputIdentifier },
+    watermarkInputId,
+  );
 }
 
 /** Writes an output and completes the task. */
 export async function finish(database: Database, identity: RunnerIdentity, graph: Graph, task: ClaimedTask) {
   await writeOne(database, identity, graph, task);
   const end = { kind: 'complete', outcome: 'completed', hasMore: false } as const;
-  return endTask(database, identity, task.taskId, end, { digest: 'completed', jitter: 0 });
+  return endTask(database, { ...identity, taskId: task.taskId }, end, { digest: 'completed', jitter: 0 });
 }
 
 export async function storedObject(database: Database, graph: Graph) {

@@ -20,12 +20,12 @@ export function ownProcessTests(database: Database): void {
       await storeUpload(database, lost, 'input');
       const identity = { holder: 'telemetry', instanceId: 'one' };
       const first = (await claim(database, identity, name))!;
-      await renewLease(database, identity, first.taskId);
+      await renewLease(database, { ...identity, taskId: first.taskId });
       await releaseHeldTask(database, identity);
       const second = (await claim(database, identity, name))!;
       const end = { kind: 'fail', category: 'validation', reason: 'no' } as const;
       for (const digest of ['same', 'same'])
-        await endTask(database, identity, second.taskId, end, { digest, jitter: 0 });
+        await endTask(database, { ...identity, taskId: second.taskId }, end, { digest, jitter: 0 });
       const seen = readExposition(await registry.metrics());
       const labels = { template: name };
       expect(seen.value('sdp_leases_lost_total', labels)).toBe(1);

@@ -46,7 +46,7 @@ export async function sessionRunStage() {
   }
 
   async function end(taskId: string, report: TaskEnd) {
-    const ended = await endTask(database, runner, taskId, report, { digest: 'digest', jitter: 0 });
+    const ended = await endTask(database, { ...runner, taskId }, report, { digest: 'digest', jitter: 0 });
     if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
   }
 

@@ -79,7 +79,7 @@ export function listQueues(signal?: Signal): Promise<QueueList> {
   return platform.call('GET /api/v2/admin/queues', { signal });
 }
 
-/** In place of what the manifest says. */
+/** Sets a limit, in place of that of the manifest. */
 export async function saveConcurrency(name: string, body: ConcurrencyChange): Promise<void> {
   await platform.call('PUT /api/v2/admin/concurrency/{name}', { params: { name }, body });
 }

@@ -30,7 +30,7 @@ export function listSessions(query: Query<'GET /api/v2/session'>, signal?: Signa
   return platform.call('GET /api/v2/session', { query, signal });
 }
 
-/** Those that the caller made and those in which the caller takes part, newest first. */
+/** The sessions that the caller made or takes part in, newest first. */
 export function listOwnSessions(
   query: Query<'GET /api/v2/session/mine'>,
   signal?: Signal,

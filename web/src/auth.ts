@@ -19,7 +19,7 @@ interface SignIn {
 export interface AuthState {
   /** `restoring` while a stored refresh token is being tried; `expired` until somebody signs in again. */
   phase: 'restoring' | 'signed-out' | 'signed-in' | 'expired';
-  /** Of an expired one: the person whose page stays. */
+  /** While `phase` is `expired`, the person whose page stays. */
   signIn: SignIn | null;
   /** The reason for showing the sign-in form, if any. */
   notice: string | null;
@@ -204,7 +204,7 @@ function keep(reply: SignedIn): SignIn {
   if (reply.refreshToken === null) removeStored(localStorage, refreshKey);
   else writeStored(localStorage, refreshKey, reply.refreshToken);
   owners.set(signIn.accessToken, signIn.user.userId);
-  // Those of another person never go on.
+  // The waiting calls of another person never go on.
   const again = state.signIn?.user.userId === signIn.user.userId ? waiting : [];
   waiting = [];
   store(signIn);

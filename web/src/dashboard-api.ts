@@ -128,19 +128,25 @@ export async function deleteAnnotation(sessionId: string, annotationId: string):
   await platform.call('DELETE /api/v2/session/{id}/annotations/{annotationId}', { params });
 }
 
-/** Statistics of channels between two times (milliseconds since 1970). */
+/** Times in milliseconds since 1970. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const askedOf = (channelKeys: readonly string[], { fromMs, toMs }: Span) => ({
+  channels: channelKeys.join(','),
+  from: new Date(fromMs).toISOString(),
+  to: new Date(toMs).toISOString(),
+});
+
 export function readStatistics(
   dimensionId: string,
-  channelKeys: string[],
-  fromMs: number,
-  toMs: number,
+  channelKeys: readonly string[],
+  span: Span,
   signal?: Signal,
 ): Promise<StatisticsReply> {
-  const query = {
-    channels: channelKeys.join(','),
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
-  };
+  const query = askedOf(channelKeys, span);
   return platform.call('GET /api/v2/dashboard/dimensions/{id}/statistics', {
     params: { id: dimensionId },
     query,
@@ -148,7 +154,6 @@ export function readStatistics(
   });
 }
 
-/** Every row of channels between two times, as a file. */
 /** Every row of stored and of derived channels, as a file. */
 export function exportRows(dimensionId: string, body: ExportQuestion): Promise<Response> {
   return platform.open('POST /api/v2/dashboard/dimensions/{id}/export', {
@@ -157,21 +162,15 @@ export function exportRows(dimensionId: string, body: ExportQuestion): Promise<R
   });
 }
 
-/** Min/max-preserving points of `channelKeys` between two times (milliseconds since 1970). */
+/** Points that keep each minimum and maximum. */
 export function readSeries(
   dimensionId: string,
-  channelKeys: string[],
-  fromMs: number,
-  toMs: number,
+  channelKeys: readonly string[],
+  span: Span,
   maxPoints: number,
   signal?: Signal,
 ): Promise<SeriesReply> {
-  const query = {
-    channels: channelKeys.join(','),
-    from: new Date(fromMs).toISOString(),
-    to: new Date(toMs).toISOString(),
-    maxPoints,
-  };
+  const query = { ...askedOf(channelKeys, span), maxPoints };
   return platform.call('GET /api/v2/dashboard/dimensions/{id}/series', {
     params: { id: dimensionId },
     query,

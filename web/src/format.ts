@@ -15,10 +15,10 @@ const dateIn = (timeZone: string | undefined) =>
   new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone });
 let dateTime = dateTimeIn(undefined);
 let date = dateIn(undefined);
-/** That of all times that are shown; undefined: that of the machine. */
+/** The zone of all times that are shown; undefined: that of the machine. */
 export let shownZone: string | undefined;
 
-/** Of all times that are shown from now on. @param timeZone undefined: that of the machine */
+/** Sets the zone of all times that are shown from now on. @param timeZone undefined: that of the machine */
 export function setTimeZone(timeZone: string | undefined): void {
   shownZone = timeZone;
   dateTime = dateTimeIn(timeZone);

@@ -42,8 +42,8 @@ function writeAddress(): void {
 }
 
 function writeSoon(): void {
-  const since = performance.now() - periodMs;
-  written = written.filter((at) => at > since);
+  const sinceMs = performance.now() - periodMs;
+  written = written.filter((at) => at > sinceMs);
   if (written.length < atOnce) writeAddress();
   else timer ??= window.setTimeout(writeAddress, replacedEveryMs);
 }

@@ -31,7 +31,7 @@ function restorePlace(): void {
   const place: unknown = window.history.state?.scrollY;
   // A link within the page makes an entry without one; there the browser scrolls.
   if (typeof place !== 'number') return;
-  const until = performance.now() + patienceMs;
+  const untilMs = performance.now() + patienceMs;
   let frame = window.requestAnimationFrame(attempt);
   const own = ['wheel', 'touchstart', 'keydown', 'pointerdown'] as const;
   const end = () => {
@@ -44,7 +44,7 @@ function restorePlace(): void {
   function attempt(now: number): void {
     window.scrollTo(0, place as number);
     const reach = document.documentElement.scrollHeight - window.innerHeight;
-    if (reach >= (place as number) || now > until) end();
+    if (reach >= (place as number) || now > untilMs) end();
     else frame = window.requestAnimationFrame(attempt);
   }
 }

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 
 const lineCharacters = 2_000;
-/** Of one process; lines beyond it are counted and left out. */
+/** The lines of one process; those beyond it are counted and left out. */
 const linesPerWindow = 300;
 const windowMs = 10_000;
 /** How long left-out lines are counted before a report. */

@@ -158,17 +158,17 @@ export class TaskWaiters {
     return this.#waiters.size;
   }
 
-  /** Whose they are. */
+  /** The runner instances of these claims. */
   get identities(): readonly RunnerIdentity[] {
     return [...this.#waiters].map((waiter) => waiter.request.identity);
   }
 
-  /** Those of them that are not being tried just now. */
+  /** The waiting claims that are not being tried just now. */
   get idleCount(): number {
     return [...this.#waiters].filter((waiter) => waiter.isIdle).length;
   }
 
-  /** Those of them whose instance is drained. */
+  /** The waiting claims whose instance is drained. */
   get drainedCount(): number {
     return [...this.#waiters].filter((waiter) => waiter.isDrained).length;
   }

@@ -75,7 +75,7 @@ export class Journal {
     return this.calls.filter((call) => call.taskId === taskId);
   }
 
-  /** Those that came after another. */
+  /** The calls that came after this one. */
   after(call: Call): Call[] {
     return this.calls.slice(this.calls.indexOf(call) + 1);
   }

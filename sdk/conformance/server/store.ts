@@ -11,7 +11,7 @@ export type StoreFault = 'breaks off' | 'refuses' | 'sends another page';
 export class Store {
   /** The calls so far. */
   readonly calls: Pick<IncomingMessage, 'url' | 'headers'>[] = [];
-  /** Of all addresses that are made from now on. */
+  /** The fault of all addresses that are made from now on. */
   fault: StoreFault | undefined;
   readonly #objects = new Map<string, { readonly input: Input; readonly fault: StoreFault | undefined }>();
   readonly #server = createServer((request, response) => this.#serve(request, response));

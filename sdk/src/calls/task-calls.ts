@@ -71,7 +71,7 @@ export interface TaskCalls {
 
 /** The same over HTTP. */
 export class PlatformTaskCalls implements TaskCalls {
-  /** Of every call for the task. */
+  /** Headers of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly #options: TaskCallsOptions;

@@ -18,7 +18,7 @@ const messageCharacters = 4_000;
 
 export interface KeptTask {
   readonly taskId: string;
-  /** Of every call for the task. */
+  /** Headers of every call for the task. */
   readonly headers: Readonly<Record<string, string>>;
   readonly intervalMs: number;
   /** How long the task may be held after a cancel; then the thread reports its end. */
@@ -125,9 +125,9 @@ export class Heartbeats {
       this.log(taskId, logEntry('error', sentence));
       this.#post({ kind: 'flush-log', taskId, limitMs: lastLinesMs });
     }
-    const until = performance.now() + lastLinesMs;
+    const untilMs = performance.now() + lastLinesMs;
     const clock = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    while (performance.now() < until && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
+    while (performance.now() < untilMs && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
       Atomics.wait(clock, 0, 0, 10);
   };
 

@@ -150,7 +150,7 @@ class RowParser {
   #rowLine = 0;
   #rowCharacters = 0;
   #fields: string[] = [];
-  /** Of a quoted field that is not closed yet. */
+  /** The lines of a quoted field that is not closed yet. */
   #open: string[] | undefined;
 
   constructor(delimiter: string | undefined, maxCharacters: number) {

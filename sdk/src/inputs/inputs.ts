@@ -30,7 +30,7 @@ export interface InputInfo {
   readonly contentEncoding: string | null;
   /** As stored. */
   readonly sizeBytes: number;
-  /** Of the stored bytes, lower-case hexadecimal; null where none was computed. */
+  /** The SHA-256 of the stored bytes, lower-case hexadecimal; null where none was computed. */
   readonly sha256: string | null;
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly createdAt: Date;

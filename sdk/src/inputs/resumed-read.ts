@@ -77,7 +77,7 @@ async function* chunks(
 interface Place {
   receivedBytes: number;
   etag: string | undefined;
-  /** Of the bytes received. */
+  /** The checksum of the bytes received so far. */
   checksum: Checksum;
   /** No try was made yet. */
   isFirst: boolean;

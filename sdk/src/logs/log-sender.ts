@@ -5,7 +5,7 @@ import { logEntry } from './log-entry.ts';
 import { LogShare } from './log-share.ts';
 
 const batchEntries = 500;
-/** Of the 256 KB of a call; the rest is for what surrounds the lines. */
+/** A call has up to 256 KB; the rest is for what surrounds the lines. */
 const batchBytes = 250 * 1024;
 /** Less than a second: a process that is killed loses no more. */
 const pauseMs = 900;

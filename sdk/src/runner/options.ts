@@ -13,7 +13,7 @@ export interface StartOptions {
   /** Tasks at the same time; default `SDP_RUNNER_CONCURRENCY`, else 1. */
   readonly concurrency?: number;
   /**
-   * 1 to 128 characters of `A-Za-z0-9._:-`, used by no other process: a claim releases the task that the same id holds.
+   * 1 to 120 characters of `A-Za-z0-9._:-`, used by no other process: a claim releases the task that the same id holds.
    * Default: `SDP_RUNNER_INSTANCE`, else made of the runner's name, host, process and a random part. With several tasks
    * at once each gets a suffix `.1`, `.2` and so on.
    */

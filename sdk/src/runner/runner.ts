@@ -4,9 +4,9 @@ import type { RunResult } from '../task/outcome.ts';
 import type { BadInput, JsonObject, Task } from '../task/task.ts';
 
 export interface RunnerDefinition<C = JsonObject, S = JsonObject> {
-  /** Of the program; default: its first template. Part of the `User-Agent` and of instance ids. */
+  /** Name of the program; default: its first template. Part of the `User-Agent` and of instance ids. */
   readonly name?: string;
-  /** Of the program; default `0.0.0`. */
+  /** Version of the program; default `0.0.0`. */
   readonly version?: string;
   /** Names of the node templates whose tasks it claims; empty: all that its token may claim. */
   readonly templates: readonly string[];

@@ -33,7 +33,7 @@ export interface LocalOutput {
   readonly contentEncoding: 'gzip' | null;
   readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly storedBytes: Buffer;
-  /** Of the stored bytes, lower-case hexadecimal. */
+  /** The SHA-256 of the stored bytes, lower-case hexadecimal. */
   readonly sha256: string;
   /** As stored. */
   readonly sizeBytes: number;

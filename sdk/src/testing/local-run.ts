@@ -18,9 +18,9 @@ export interface TaskResult {
   readonly statusDetails: string | undefined;
   /** A follow-up task would come. */
   readonly hasMore: boolean;
-  /** Of a failure. */
+  /** The category of a failure. */
   readonly category: FailureCategory | undefined;
-  /** Of a failure or release, as operators read it. */
+  /** The reason of a failure or release, as operators read it. */
   readonly reason: string | undefined;
   /** What the code threw. */
   readonly error: unknown;

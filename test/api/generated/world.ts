@@ -239,15 +239,19 @@ export class World {
 
   async #makeDashboard(): Promise<void> {
     const holder = { holder: `user:${this.#holder!.userId}`, instanceId };
-    const id = await publishDimension(this.#api.composed.services.database, holder, String(this.known.task), {
-      name: 'Generated',
-      dashboardName: 'Generated',
-      dashboardVersion: 'next',
-      sources: [],
-      layout: null,
-      suggestsLayout: false,
-      scenario: null,
-    });
+    const id = await publishDimension(
+      this.#api.composed.services.database,
+      { ...holder, taskId: String(this.known.task) },
+      {
+        name: 'Generated',
+        dashboardName: 'Generated',
+        dashboardVersion: 'next',
+        sources: [],
+        layout: null,
+        suggestsLayout: false,
+        scenario: null,
+      },
+    );
     if (id === undefined) throw new Error('The task is not held.');
     this.known.dimension = id;
   }

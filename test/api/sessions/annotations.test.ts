@@ -1,7 +1,7 @@
 /** Annotations: moments and ranges of a session with words, of people and of runners. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../domain/limits.ts';
-import type { RunnerIdentity } from '../../../store/runners/holder.ts';
+import type { TaskHolder } from '../../../store/runners/holder.ts';
 import { createAnnotation, stageAnnotations } from '../../../store/sessions/annotations.ts';
 import { ask } from '../../support/api.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
@@ -196,12 +196,12 @@ describe('annotations of runners', () => {
     await leaveRoom(graph, 3);
     const { database } = api.composed.services;
     const fields = { from: new Date(at), to: null, label: 'x', text: '', tags: [], channel: null };
-    const [identity] = await stage.database.query<RunnerIdentity>(
-      'select holder, instance_id from node_claim where task_id = $1',
+    const [caller] = await stage.database.query<TaskHolder>(
+      'select task_id, holder, instance_id from node_claim where task_id = $1',
       [taskId],
     );
     const results = await Promise.all([
-      stageAnnotations(database, identity!, taskId, [fields]),
+      stageAnnotations(database, caller!, [fields]),
       ...Array.from({ length: 12 }, () =>
         createAnnotation(database, graph.sessionId, fields, people.Developer.userId),
       ),

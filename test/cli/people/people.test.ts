@@ -159,7 +159,7 @@ describe('sdp login', () => {
     await sdp(['login', '--username', username, '--password-stdin'], nobody, password);
     const ended = readFileSync(file, 'utf8').replace(/"accessToken": "[^"]+"/, '"accessToken": "ended"');
     writeFileSync(file, ended);
-    const stored = await sdp(['projects', 'list'], nobody);
+    const stored = await sdp(['projects', 'list'], { SDP_TOKEN: ' ' });
     expect(stored.err).toMatch(
       /\(401, request .+\)\nThe sign-in has ended\. Sign in again with `sdp login`\.\n$/,
     );

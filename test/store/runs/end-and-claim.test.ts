@@ -20,7 +20,7 @@ async function heldChain(length: number) {
   const task = (await claim(database, runner, template))!;
   await writeOne(database, runner, graph, task);
   const end = (leaseSeconds = 30) =>
-    endTask(database, runner, task.taskId, completed, {
+    endTask(database, { ...runner, taskId: task.taskId }, completed, {
       digest: 'end',
       jitter: 0,
       next: { template, leaseSeconds },
@@ -103,7 +103,7 @@ test('two runners that end and claim the tasks of two sessions end them all', as
       while (task !== undefined) {
         await writeOne(database, runner, graphOf.get(task.sessionId)!, task);
         const next = { template, leaseSeconds: 30 };
-        const ended = await endTask(database, runner, task.taskId, completed, {
+        const ended = await endTask(database, { ...runner, taskId: task.taskId }, completed, {
           digest: 'end',
           jitter: 0,
           next,

@@ -81,8 +81,7 @@ test('no kind of claim gets a task of a frozen session, and every kind gets it a
     expect(task?.nodeName).toBe('n1');
     await endTask(
       database,
-      runner,
-      task!.taskId,
+      { ...runner, taskId: task!.taskId },
       { kind: 'fail', category: 'validation', reason: 'x' },
       { digest: 'd', jitter: 0 },
     );
@@ -139,7 +138,7 @@ test('a task that is released or fails in a frozen session stays unclaimed until
     await upload(database, graph, 'input');
     const task = await claim(database, runner, template);
     await freezeSession(database, graph.sessionId);
-    await endTask(database, runner, task!.taskId, end, { digest: 'd', jitter: 0 });
+    await endTask(database, { ...runner, taskId: task!.taskId }, end, { digest: 'd', jitter: 0 });
     // The time of a retry comes.
     await database.query(`update node_run set due_at = now() where session_id = $1 and due_at is not null`, [
       graph.sessionId,
@@ -179,7 +178,7 @@ test('the unfreeze notifies a workflow that reconciles later, when it has a buil
       const runner = newRunner();
       const task = (await claim(database, runner, other))!;
       const failure = { kind: 'fail', category: 'error', reason: 'x' } as const;
-      await endTask(database, runner, task.taskId, failure, { digest: 'x', jitter: 0 });
+      await endTask(database, { ...runner, taskId: task.taskId }, failure, { digest: 'x', jitter: 0 });
     }
     await freezeSession(database, graph.sessionId);
     // The workflow has seen all of it, and relies on its timer for the outside run: a long one, as beside many sessions.

@@ -37,7 +37,7 @@ async function publishMany(graph: Graph, node: string): Promise<void> {
 
 async function runOnce(own: Database, template: string, graph: Graph): Promise<number[]> {
   const task = (await claim(own, runner('a'), template))!;
-  const held = (await renewLease(own, runner('a'), task.taskId))!;
+  const held = (await renewLease(own, { ...runner('a'), taskId: task.taskId }))!;
   const inputs = await listInputs(own, held, { mode: 'latest', afterPosition: 0, limit: 100, cap: 100 });
   await finish(own, runner('a'), graph, task);
   return inputs.map(({ outputId }) => outputId);
@@ -84,7 +84,7 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
   await publishMany(graph, 'busy');
   const last = (await upload(database, graph, 'quiet')).output.id;
   const task = (await claim(database, runner('a'), template))!;
-  const held = (await renewLease(database, runner('a'), task.taskId))!;
+  const held = (await renewLease(database, { ...runner('a'), taskId: task.taskId }))!;
   const all = await listInputs(database, held, { mode: 'all', afterPosition: 0, limit: outputs * 2 });
   expect(all).toHaveLength(outputs + 3);
   expect([all[0]!.outputId, all.at(-1)!.outputId]).toEqual([first, last]);
@@ -103,7 +103,12 @@ test('each page of a backlog, and each move of the watermark in it', async () =>
   for (const passed of [1, 2, 20]) {
     let moved: object = {};
     const read = await readBy(database, async (own) => {
-      moved = await writeWatermark(own, runner('a'), task.taskId, all[passed - 1]!.outputId, undefined);
+      moved = await writeWatermark(
+        own,
+        { ...runner('a'), taskId: task.taskId },
+        all[passed - 1]!.outputId,
+        undefined,
+      );
     });
     expect(moved).toMatchObject({ kind: 'moved', pendingInputs: outputs + 3 - passed });
     expect(read.node_output).toBeLessThan(maxRowsRead);
@@ -122,7 +127,7 @@ test('the claim of an earlier version, which did not count its inputs', async ()
   const task = (await claim(database, runner('a'), template))!;
   await database.query('update node_claim set pending_inputs = null where task_id = $1', [task.taskId]);
   expect((await redeliverHeld(database, runner('a')))?.pendingInputs).toBe(2);
-  const moved = await writeWatermark(database, runner('a'), task.taskId, first, undefined);
+  const moved = await writeWatermark(database, { ...runner('a'), taskId: task.taskId }, first, undefined);
   expect(moved).toEqual({ kind: 'moved', watermark: first, pendingInputs: 1 });
   await finish(database, runner('a'), graph, task);
 });

@@ -117,7 +117,7 @@ export function cancelTests(world: OperateWorld): void {
       const bound = await secondsLeft(task);
       expect(bound).toBeLessThanOrEqual(20 + limits.cancelGraceSeconds);
       expect(bound).toBeGreaterThan(limits.cancelGraceSeconds);
-      expect(await renewLease(database, holderOf(task), task.taskId)).toMatchObject({
+      expect(await renewLease(database, { ...holderOf(task), taskId: task.taskId })).toMatchObject({
         cancelRequested: true,
       });
       // A second cancel grants no further time.
@@ -131,7 +131,7 @@ export function cancelTests(world: OperateWorld): void {
         nodeState: 'Failed',
         statusDetails: 'cancelled',
       });
-      expect(await renewLease(database, holderOf(task), task.taskId)).toBeUndefined();
+      expect(await renewLease(database, { ...holderOf(task), taskId: task.taskId })).toBeUndefined();
     });
 
     test('keeps the shorter time limit of the node template', async () => {

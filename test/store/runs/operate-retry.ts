@@ -107,7 +107,7 @@ export function retryTests(world: OperateWorld): void {
       await end(first, completed);
       await requestReprocess(database, graph.nodes.n1!);
       const replay = await take(template);
-      await writeWatermark(database, holderOf(replay), replay.taskId, ids[0]!, undefined);
+      await writeWatermark(database, { ...holderOf(replay), taskId: replay.taskId }, ids[0]!, undefined);
       await end(replay, broken);
       await retryRun(database, replay.runId, operatorId);
       const again = await take(template);
@@ -139,7 +139,7 @@ export function retryTests(world: OperateWorld): void {
       await upload(database, graph, 'input');
       const lose = async () => {
         const task = await take(template);
-        await renewLease(database, holderOf(task), task.taskId);
+        await renewLease(database, { ...holderOf(task), taskId: task.taskId });
         await releaseHeldTask(database, holderOf(task));
         return task;
       };

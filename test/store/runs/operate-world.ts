@@ -43,7 +43,10 @@ export function operateWorld(database: Database) {
   }
   const acquire = async (template: string) => (await tryTake(template))!;
   const end = (task: ClaimedTask, how: TaskEnd) =>
-    endTask(database, holderOf(task), task.taskId, how, { digest: JSON.stringify(how), jitter: 0 });
+    endTask(database, { ...holderOf(task), taskId: task.taskId }, how, {
+      digest: JSON.stringify(how),
+      jitter: 0,
+    });
   const write = (graph: Graph, task: ClaimedTask, identifier?: string, watermark?: number) =>
     writeOne(database, holderOf(task), graph, task, identifier, watermark);
   const finishTask = (graph: Graph, task: ClaimedTask) => finish(database, holderOf(task), graph, task);
@@ -59,7 +62,7 @@ export function operateWorld(database: Database) {
   }
 
   async function inputsOf(task: ClaimedTask, mode: InputMode = 'since-watermark') {
-    const held = (await renewLease(database, holderOf(task), task.taskId))!;
+    const held = (await renewLease(database, { ...holderOf(task), taskId: task.taskId }))!;
     const inputs = await listInputs(database, held, { mode, afterPosition: 0, limit: 500, cap: 500 });
     return inputs.map((input) => input.outputId);
   }

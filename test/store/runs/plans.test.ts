@@ -53,7 +53,7 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
       await upload(own, graph, 'input', 'a');
       for (let node = 0; node < 2; node++) {
         const task = (await claim(own, runner('a'), template))!;
-        const held = (await renewLease(own, runner('a'), task.taskId))!;
+        const held = (await renewLease(own, { ...runner('a'), taskId: task.taskId }))!;
         for (const mode of ['all', 'latest', 'since-watermark'] as const)
           await listInputs(own, held, { mode, afterPosition: 0, limit: 10, cap: 10 });
         await finish(own, runner('a'), graph, task);
@@ -63,8 +63,7 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
       const again = (await claim(own, runner('a'), template))!;
       await endTask(
         own,
-        runner('a'),
-        again.taskId,
+        { ...runner('a'), taskId: again.taskId },
         { kind: 'fail', category: 'error', reason: 'x' },
         { digest: 'x', jitter: 0 },
       );
@@ -73,17 +72,20 @@ test('a node run, whatever its end, reads no table from end to end', async () =>
       const { output } = await upload(own, graph, 'input');
       await upload(own, graph, 'input');
       const task = (await claim(own, runner('a'), incremental))!;
-      await rejectInput(own, runner('a'), task.taskId, {
-        inputId: output.id,
-        category: 'validation',
-        reason: 'x',
-      });
+      await rejectInput(
+        own,
+        { ...runner('a'), taskId: task.taskId },
+        {
+          inputId: output.id,
+          category: 'validation',
+          reason: 'x',
+        },
+      );
       await writeOne(own, runner('a'), graph, task);
-      await writeWatermark(own, runner('a'), task.taskId, output.id, {});
+      await writeWatermark(own, { ...runner('a'), taskId: task.taskId }, output.id, {});
       await endTask(
         own,
-        runner('a'),
-        task.taskId,
+        { ...runner('a'), taskId: task.taskId },
         { ...completed, outcome: 'no-output' },
         { digest: 'x', jitter: 0 },
       );
@@ -187,7 +189,7 @@ test('a connection does not go on as it planned while the tables were empty', as
     const graph = await makeGraph(fresh.database, chain(1, template));
     await upload(own, graph, 'input');
     const task = (await claim(own, runner('a'), template))!;
-    await renewLease(own, runner('a'), task.taskId);
+    await renewLease(own, { ...runner('a'), taskId: task.taskId });
     await finish(own, runner('a'), graph, task);
     await reconcileSession(own, graph.sessionId);
     return graph;

@@ -49,15 +49,15 @@ export function reprocessWorld(database: Database) {
   }
 
   async function inputsOf(task: ClaimedTask, mode: InputMode = 'since-watermark') {
-    const held = (await renewLease(database, runner, task.taskId))!;
+    const held = (await renewLease(database, { ...runner, taskId: task.taskId }))!;
     const inputs = await listInputs(database, held, { mode, afterPosition: 0, limit: 500, cap: 500 });
     return inputs.map((input) => input.outputId);
   }
 
   const move = (task: ClaimedTask, inputId: number) =>
-    writeWatermark(database, runner, task.taskId, inputId, undefined);
+    writeWatermark(database, { ...runner, taskId: task.taskId }, inputId, undefined);
   const end = (task: ClaimedTask, how: TaskEnd) =>
-    endTask(database, runner, task.taskId, how, { digest: JSON.stringify(how), jitter: 0 });
+    endTask(database, { ...runner, taskId: task.taskId }, how, { digest: JSON.stringify(how), jitter: 0 });
 
   /** Claims the next task and completes it with an output, moving the watermark over all of its inputs. */
   async function runOnce(graph: Graph, name: string, incremental: boolean): Promise<number[]> {

@@ -101,7 +101,7 @@ describe('an incremental node', () => {
     expect(await inputsOf(task)).toEqual([ids[2]]);
     expect(await move(task, ids[0]!)).toMatchObject({ why: 'watermark-regression' });
     expect(await move(task, ids[1]!)).toEqual({ kind: 'moved', watermark: ids[1], pendingInputs: 1 });
-    const held = (await renewLease(database, runner, task.taskId))!;
+    const held = (await renewLease(database, { ...runner, taskId: task.taskId }))!;
     expect(await countPendingInputs(database, held)).toBe(1);
     expect(await move(task, ids[2]!)).toEqual({ kind: 'moved', watermark: ids[2], pendingInputs: 0 });
     await finish(database, runner, graph, task);
@@ -190,7 +190,7 @@ describe('an incremental node', () => {
       const run = async (takes: number, ending: 'complete' | 'more' | 'fail' | 'release') => {
         const task = await claim(database, runner, name);
         if (!task) return false;
-        const held = (await renewLease(database, runner, task.taskId))!;
+        const held = (await renewLease(database, { ...runner, taskId: task.taskId }))!;
         const page = { mode: 'since-watermark', afterPosition: 0, limit: 500, cap: 500 } as const;
         const inputs = await listInputs(database, held, page);
         expect(inputs).toHaveLength(task.pendingInputs);

@@ -52,7 +52,7 @@ async function acquire(template: string): Promise<ClaimedTask> {
 }
 
 const end = (task: ClaimedTask, how: TaskEnd, jitter = 0) =>
-  endTask(database, holderOf(task), task.taskId, how, { digest: JSON.stringify(how), jitter });
+  endTask(database, { ...holderOf(task), taskId: task.taskId }, how, { digest: JSON.stringify(how), jitter });
 
 /** Moves a time of the task's claim into the past, and runs the lease loop. */
 async function overdue(task: ClaimedTask, column: 'lease_until' | 'timeout_at', jitter = 0) {
@@ -87,7 +87,7 @@ describe('timeoutSeconds of the node template', () => {
   test('ends a longer attempt as a time-out, despite heartbeats', async () => {
     const { template, graph } = await setUp({ timeoutSeconds: 60, maxAttempts: 2 });
     const first = await acquire(template);
-    await renewLease(database, holderOf(first), first.taskId);
+    await renewLease(database, { ...holderOf(first), taskId: first.taskId });
     await overdue(first, 'timeout_at');
     expect(await waitOf(graph)).toBeGreaterThan(4_000);
     const why = 'timeout: The attempt exceeded the time limit of its node template.';
@@ -249,7 +249,7 @@ test('an output without an identifier that the present watermark has published i
 });
 
 const passInput = (task: ClaimedTask, inputId: number) =>
-  writeWatermark(database, holderOf(task), task.taskId, inputId, undefined);
+  writeWatermark(database, { ...holderOf(task), taskId: task.taskId }, inputId, undefined);
 
 async function publishedOf(graph: Graph): Promise<string[]> {
   const outputs = await database.query<{ name: string }>(
@@ -264,7 +264,7 @@ const writeUnnamed = (graph: Graph, task: ClaimedTask, watermark: number) =>
   writeOne(database, holderOf(task), graph, task, null, watermark);
 
 async function inputsOf(task: ClaimedTask): Promise<number[]> {
-  const held = (await renewLease(database, holderOf(task), task.taskId))!;
+  const held = (await renewLease(database, { ...holderOf(task), taskId: task.taskId }))!;
   const page = { mode: 'all', afterPosition: 0, limit: 100, cap: 100 } as const;
   return (await listInputs(database, held, page)).map(({ outputId }) => outputId);
 }

@@ -73,7 +73,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await releaseHeldTask(database, runner('a'));
       const again = (await claim(database, runner('a'), template))!;
       expect(again.attempt).toBe(1);
-      await renewLease(database, runner('a'), again.taskId);
+      await renewLease(database, { ...runner('a'), taskId: again.taskId });
       const [change] = await changesBy(database, () => releaseHeldTask(database, runner('a')));
       expect(change?.ended).toMatchObject([{ attempt: 1, outcome: 'lost' }]);
       const node = 'select status_details from node_instance where id = $1';
@@ -101,19 +101,27 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       const task = (await claim(database, runner('stopped'), template))!;
       await expireLease(task.taskId);
       const everyCall = async () => [
-        await renewLease(database, runner('stopped'), task.taskId),
-        await recordHeartbeat(database, runner('stopped'), task.taskId, {
-          phase: null,
-          message: null,
-          progress: null,
-        }),
+        await renewLease(database, { ...runner('stopped'), taskId: task.taskId }),
+        await recordHeartbeat(
+          database,
+          { ...runner('stopped'), taskId: task.taskId },
+          {
+            phase: null,
+            message: null,
+            progress: null,
+          },
+        ),
         (await writeOne(database, runner('stopped'), graph, task)).kind,
-        (await endTask(database, runner('stopped'), task.taskId, completed, { digest: 'x', jitter: 0 })).kind,
+        (
+          await endTask(database, { ...runner('stopped'), taskId: task.taskId }, completed, {
+            digest: 'x',
+            jitter: 0,
+          })
+        ).kind,
         (
           await endTask(
             database,
-            runner('stopped'),
-            task.taskId,
+            { ...runner('stopped'), taskId: task.taskId },
             { kind: 'release' },
             { digest: 'x', jitter: 0 },
           )
@@ -142,8 +150,10 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       for (const other of [runner('b'), runner('a', 'token-2')]) {
-        expect(await renewLease(database, other, task.taskId)).toBeUndefined();
-        expect(await endTask(database, other, task.taskId, completed, { digest: 'x', jitter: 0 })).toEqual({
+        expect(await renewLease(database, { ...other, taskId: task.taskId })).toBeUndefined();
+        expect(
+          await endTask(database, { ...other, taskId: task.taskId }, completed, { digest: 'x', jitter: 0 }),
+        ).toEqual({
           kind: 'refused',
           why: 'task-not-found',
         });
@@ -156,7 +166,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       const first = await finish(database, runner('a'), graph, task);
-      const repeat = await endTask(database, runner('a'), task.taskId, completed, {
+      const repeat = await endTask(database, { ...runner('a'), taskId: task.taskId }, completed, {
         digest: 'completed',
         jitter: 0,
       });
@@ -164,8 +174,7 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       expect(
         await endTask(
           database,
-          runner('a'),
-          task.taskId,
+          { ...runner('a'), taskId: task.taskId },
           { kind: 'release' },
           { digest: 'release', jitter: 0 },
         ),
@@ -181,7 +190,10 @@ export function claimTests({ database, runner, ownTemplate, expireLease }: RunWo
       await upload(database, graph, 'input');
       const task = (await claim(database, runner('a'), template))!;
       expect(
-        await endTask(database, runner('a'), task.taskId, completed, { digest: 'x', jitter: 0 }),
+        await endTask(database, { ...runner('a'), taskId: task.taskId }, completed, {
+          digest: 'x',
+          jitter: 0,
+        }),
       ).toEqual({
         kind: 'refused',
         why: 'output-missing',

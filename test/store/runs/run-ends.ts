@@ -16,7 +16,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       const task = (await claim(database, runner('a'), template))!;
       const failure = { kind: 'fail', category: 'error', reason: 'No luck.' } as const;
       expect(
-        await endTask(database, runner('a'), task.taskId, failure, { digest: 'f', jitter: 0 }),
+        await endTask(database, { ...runner('a'), taskId: task.taskId }, failure, { digest: 'f', jitter: 0 }),
       ).toMatchObject({
         reply: { nodeState: 'Pending', willRetry: true },
       });
@@ -50,7 +50,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       await writeOne(database, runner('a'), graph, task);
       const failure = { kind: 'fail', category: 'validation', reason: 'Broken.' } as const;
       expect(
-        await endTask(database, runner('a'), task.taskId, failure, { digest: 'f', jitter: 0 }),
+        await endTask(database, { ...runner('a'), taskId: task.taskId }, failure, { digest: 'f', jitter: 0 }),
       ).toMatchObject({
         reply: { nodeState: 'Failed', willRetry: false, nextAttemptAt: null },
       });
@@ -95,7 +95,12 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       for (let release = 1; release <= 3; release++) {
         const task = (await claim(database, runner('a'), template))!;
         expect(task.attempt).toBe(1);
-        await endTask(database, runner('a'), task.taskId, { kind: 'release' }, { digest: 'r', jitter: 0 });
+        await endTask(
+          database,
+          { ...runner('a'), taskId: task.taskId },
+          { kind: 'release' },
+          { digest: 'r', jitter: 0 },
+        );
       }
       expect(await claim(database, runner('a'), template)).toBeUndefined();
       expect((await reconcileSession(database, graph.sessionId))?.due).toMatchObject({ attempt: 1 });
@@ -108,8 +113,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       const first = (await claim(database, runner('a'), template))!;
       await endTask(
         database,
-        runner('a'),
-        first.taskId,
+        { ...runner('a'), taskId: first.taskId },
         { ...completed, outcome: 'no-output' },
         { digest: 'x', jitter: 0 },
       );
@@ -119,8 +123,7 @@ export function endTests({ database, runner, ownTemplate, expireLease }: RunWorl
       const second = (await claim(database, runner('a'), template))!;
       await endTask(
         database,
-        runner('a'),
-        second.taskId,
+        { ...runner('a'), taskId: second.taskId },
         { ...completed, outcome: 'suspended' },
         { digest: 'x', jitter: 0 },
       );

@@ -163,7 +163,7 @@ describe('what the workflow waits for', () => {
     const end = async (ended: TaskEnd, jitter: number) => {
       const { taskId } = (await claim(database, runner('a'), template))!;
       return await changesBy(database, () =>
-        endTask(database, runner('a'), taskId, ended, { digest: taskId, jitter }),
+        endTask(database, { ...runner('a'), taskId }, ended, { digest: taskId, jitter }),
       );
     };
     await reconcileSession(database, graph.sessionId);
@@ -228,7 +228,7 @@ describe('inputs and the watermark', () => {
     const inputs = [];
     for (let index = 0; index < 3; index++) inputs.push((await upload(database, graph, 'input')).output.id);
     const task = (await claim(database, runner('a'), template))!;
-    const held = (await renewLease(database, runner('a'), task.taskId))!;
+    const held = (await renewLease(database, { ...runner('a'), taskId: task.taskId }))!;
     const page = { mode: 'since-watermark', afterPosition: 0, limit: 100, cap: 100 } as const;
     expect((await listInputs(database, held, page)).map((input) => input.outputId)).toEqual(inputs);
     expect((await writeOne(database, runner('a'), graph, task, 'o1', inputs[1])).kind).toBe('created');
@@ -239,7 +239,9 @@ describe('inputs and the watermark', () => {
     expect(await writeOne(database, runner('a'), graph, task, 'o3', 999_999)).toMatchObject({
       why: 'watermark-unknown-input',
     });
-    expect(await writeWatermark(database, runner('a'), task.taskId, inputs[2]!, { seen: 3 })).toMatchObject({
+    expect(
+      await writeWatermark(database, { ...runner('a'), taskId: task.taskId }, inputs[2]!, { seen: 3 }),
+    ).toMatchObject({
       kind: 'moved',
       pendingInputs: 0,
     });
@@ -257,16 +259,16 @@ describe('inputs and the watermark', () => {
     const task = (await claim(database, runner('a'), template))!;
     await writeOne(database, runner('a'), graph, task, 'o1', first);
     const more = { ...completed, hasMore: true };
-    expect(await endTask(database, runner('a'), task.taskId, more, { digest: 'm', jitter: 0 })).toMatchObject(
-      {
-        reply: { nodeState: 'Pending', followUp: true },
-      },
-    );
+    expect(
+      await endTask(database, { ...runner('a'), taskId: task.taskId }, more, { digest: 'm', jitter: 0 }),
+    ).toMatchObject({
+      reply: { nodeState: 'Pending', followUp: true },
+    });
     const followUp = (await claim(database, runner('a'), template))!;
     expect(followUp.reason).toBe('follow-up');
     await writeOne(database, runner('a'), graph, followUp, 'o2');
     expect(
-      await endTask(database, runner('a'), followUp.taskId, more, { digest: 'm', jitter: 0 }),
+      await endTask(database, { ...runner('a'), taskId: followUp.taskId }, more, { digest: 'm', jitter: 0 }),
     ).toMatchObject({
       reply: { nodeState: 'Succeeded', followUp: false },
     });
@@ -279,12 +281,12 @@ describe('inputs and the watermark', () => {
     const task = (await claim(database, runner('a'), template))!;
     const replaced = await upload(database, graph, 'input', 'same');
     expect(replaced).toMatchObject({ outcome: 'replaced', output: { id: old.output.id } });
-    const held = (await renewLease(database, runner('a'), task.taskId))!;
+    const held = (await renewLease(database, { ...runner('a'), taskId: task.taskId }))!;
     const page = { mode: 'all', afterPosition: 0, limit: 100, cap: 100 } as const;
     expect(await listInputs(database, held, page)).toMatchObject([{ objectKey: old.output.objectKey }]);
     await finish(database, runner('a'), graph, task);
     const next = (await claim(database, runner('a'), template))!;
-    const heldNext = (await renewLease(database, runner('a'), next.taskId))!;
+    const heldNext = (await renewLease(database, { ...runner('a'), taskId: next.taskId }))!;
     expect(await listInputs(database, heldNext, page)).toMatchObject([
       { objectKey: replaced.output.objectKey },
     ]);

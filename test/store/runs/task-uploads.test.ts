@@ -45,56 +45,56 @@ async function held() {
     watermarkInputId: null,
     ...fields,
   });
-  return { identity, taskId: task.taskId, newUpload };
+  return { caller: { ...identity, taskId: task.taskId }, newUpload };
 }
 
 const part = { number: 1, sizeBytes: 1, sha256: 'x', etag: '"x"' };
 
 describe('between a check of the task and a write', () => {
   test('the lease may end: every write repeats the whole condition', async () => {
-    const { identity, taskId, newUpload } = await held();
+    const { caller, newUpload } = await held();
     const { handle, ...rest } = newUpload();
-    await beginTaskUpload(database, identity, taskId, { handle, ...rest }, 60);
-    await savePart(database, identity, taskId, handle, part);
+    await beginTaskUpload(database, caller, { handle, ...rest }, 60);
+    await savePart(database, caller, handle, part);
     await database.query(`update node_claim set lease_until = now() - interval '1 ms' where task_id = $1`, [
-      taskId,
+      caller.taskId,
     ]);
     const before = await allRows(database);
     const object = { sizeBytes: 1, etag: 'x' };
-    expect(await beginTaskUpload(database, identity, taskId, newUpload(), 60)).toBe(undefined);
-    expect(await savePart(database, identity, taskId, handle, part)).toBe(false);
-    expect(await abandonTaskUpload(database, identity, taskId, handle)).toBe(false);
-    expect(
-      await finishTaskUpload(database, identity, taskId, { handle, object, watermarkInputId: undefined }),
-    ).toEqual({
-      kind: 'refused',
-      why: 'task-not-found',
-    });
+    expect(await beginTaskUpload(database, caller, newUpload(), 60)).toBe(undefined);
+    expect(await savePart(database, caller, handle, part)).toBe(false);
+    expect(await abandonTaskUpload(database, caller, handle)).toBe(false);
+    expect(await finishTaskUpload(database, caller, { handle, object, watermarkInputId: undefined })).toEqual(
+      {
+        kind: 'refused',
+        why: 'task-not-found',
+      },
+    );
     expect(await allRows(database)).toBe(before);
   });
 
   test('the upload may end: nothing is kept of it', async () => {
-    const { identity, taskId, newUpload } = await held();
+    const { caller, newUpload } = await held();
     const { handle, ...rest } = newUpload();
-    await beginTaskUpload(database, identity, taskId, { handle, ...rest }, 60);
-    expect(await abandonTaskUpload(database, identity, taskId, handle)).toBe(true);
-    expect(await savePart(database, identity, taskId, handle, part)).toBe(false);
+    await beginTaskUpload(database, caller, { handle, ...rest }, 60);
+    expect(await abandonTaskUpload(database, caller, handle)).toBe(true);
+    expect(await savePart(database, caller, handle, part)).toBe(false);
     expect(await nameTaskUpload(database, handle, 'late')).toBe(false);
     const object = { sizeBytes: 1, etag: 'x' };
-    expect(
-      await finishTaskUpload(database, identity, taskId, { handle, object, watermarkInputId: undefined }),
-    ).toEqual({
-      kind: 'refused',
-      why: 'upload-not-found',
-    });
+    expect(await finishTaskUpload(database, caller, { handle, object, watermarkInputId: undefined })).toEqual(
+      {
+        kind: 'refused',
+        why: 'upload-not-found',
+      },
+    );
   });
 });
 
 describe('the sweeper', () => {
   test('finds an unrecorded upload of the store by its key', async () => {
-    const { identity, taskId, newUpload } = await held();
+    const { caller, newUpload } = await held();
     const begun = newUpload();
-    await beginTaskUpload(database, identity, taskId, begun, 0);
+    await beginTaskUpload(database, caller, begun, 0);
     await beginMultipart(stores.of(platformSource).multipart(begun.objectKey));
     expect((await bucketContents(platform)).uploads).toHaveLength(1);
     await sweepTaskUploads(database, stores);
@@ -102,30 +102,30 @@ describe('the sweeper', () => {
   });
 
   test('keeps open uploads after any inactivity of their object', async () => {
-    const { identity, taskId, newUpload } = await held();
+    const { caller, newUpload } = await held();
     const begun = newUpload();
-    await beginTaskUpload(database, identity, taskId, begun, 60);
+    await beginTaskUpload(database, caller, begun, 60);
     await database.query(
       `update pending_object set heartbeat_at = now() - interval '2 days' where object_key = $1`,
       [begun.objectKey],
     );
     await sweepTaskUploads(database, stores);
     await sweepAbandonedObjects(database, stores, { olderThanSeconds: 3_600 });
-    expect(await findTaskUpload(database, taskId, begun.handle)).toMatchObject({ state: 'open' });
+    expect(await findTaskUpload(database, caller.taskId, begun.handle)).toMatchObject({ state: 'open' });
     expect(
       await database.query('select 1 from pending_object where object_key = $1', [begun.objectKey]),
     ).toHaveLength(1);
   });
 
   test('checks the object again an hour after the upload was removed: a part may have been in transfer', async () => {
-    const { identity, taskId, newUpload } = await held();
+    const { caller, newUpload } = await held();
     const begun = newUpload();
-    await beginTaskUpload(database, identity, taskId, begun, 60);
+    await beginTaskUpload(database, caller, begun, 60);
     await database.query(
       `update pending_object set heartbeat_at = now() - interval '2 days' where object_key = $1`,
       [begun.objectKey],
     );
-    await database.query('update node_claim set ended_at = now() where task_id = $1', [taskId]);
+    await database.query('update node_claim set ended_at = now() where task_id = $1', [caller.taskId]);
     const place = stores.of(platformSource).multipart(begun.objectKey);
     await sweepTaskUploads(database, stores);
     await sweepAbandonedObjects(database, stores, { olderThanSeconds: 3_600 });
@@ -143,18 +143,18 @@ describe('the sweeper', () => {
   });
 
   test('retries a store that is down later, and is not blocked by it', async () => {
-    const { identity, taskId, newUpload } = await held();
+    const { caller, newUpload } = await held();
     const [down] = await database.query<{ id: number }>(
       `insert into data_source (name, endpoint, bucket, access_key_id)
        values ('down', 'http://127.0.0.1:9', 'nothing', 'x') returning id`,
     );
     const lost = newUpload({ dataSourceId: down!.id });
     const near = newUpload();
-    for (const begun of [lost, near]) await beginTaskUpload(database, identity, taskId, begun, 0);
+    for (const begun of [lost, near]) await beginTaskUpload(database, caller, begun, 0);
     await nameTaskUpload(database, lost.handle, 'some-upload');
     expect(await sweepTaskUploads(database, stores)).toBe(1);
-    expect(await findTaskUpload(database, taskId, near.handle)).toBe(undefined);
-    expect(await findTaskUpload(database, taskId, lost.handle)).toMatchObject({
+    expect(await findTaskUpload(database, caller.taskId, near.handle)).toBe(undefined);
+    expect(await findTaskUpload(database, caller.taskId, lost.handle)).toMatchObject({
       storeUploadId: 'some-upload',
     });
     // Not again before its time.

@@ -33,9 +33,9 @@ async function overview({ sessionId, projectId }: Graph) {
 
 async function end(template: string, how: TaskEnd): Promise<string> {
   const task = (await claim(database, runner, template))!;
-  expect((await endTask(database, runner, task.taskId, how, { digest: 'digest', jitter: 0 })).kind).toBe(
-    'ended',
-  );
+  expect(
+    (await endTask(database, { ...runner, taskId: task.taskId }, how, { digest: 'digest', jitter: 0 })).kind,
+  ).toBe('ended');
   return task.runId;
 }
 

@@ -16,7 +16,7 @@ interface CreatedToken {
   readonly name: string;
   readonly language: Language;
   readonly token: string;
-  /** Of the token. */
+  /** The id of the token. */
   readonly tokenId: string;
 }
 

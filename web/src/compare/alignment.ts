@@ -4,7 +4,7 @@ import type { TimeSpan } from '../dashboard/model.ts';
 import type { Alignment } from './address.ts';
 import { measureOf, type Recording } from './model.ts';
 
-/** Of each recording, when a step channel first has each of its values. */
+/** For each recording, when a step channel first has each of its values. */
 export type StepStarts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** What recordings are aligned at. */

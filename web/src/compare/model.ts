@@ -25,7 +25,7 @@ export interface Recording {
   kind: TimeKind;
   /** It has no time: its axis counts rows. */
   hasRowNumbers: boolean;
-  /** Of its rows, on its own axis. */
+  /** The span of its rows, on its own axis. */
   span: TimeSpan;
   channels: Channel[];
   /** Keys of channels whose values are steps: whole numbers, states, words. */

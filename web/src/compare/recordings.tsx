@@ -41,7 +41,7 @@ export function Recordings(props: {
 function RecordingChip(props: {
   recording: Recording;
   isShown: boolean;
-  /** By which it is moved. */
+  /** The time by which it is moved. */
   ms: number;
   span: TimeSpan;
   onShown: (on: boolean) => void;

@@ -187,15 +187,15 @@ function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPa
     const suggested = { title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys };
     const isWritten = names.some((name) => !keys.includes(String(name)));
     // The title of a generated panel is that of its group, which tells less than its channels do.
-    return isWritten ? [suggested] : splitByMeasure({ ...suggested, title: null }, members);
+    return isWritten ? [suggested] : splitByScale({ ...suggested, title: null }, members);
   });
 }
 
 /** A generated panel contains all channels without a unit; on one scale most would be flat lines. */
-function splitByMeasure(panel: SuggestedPanel, members: Channel[]): SuggestedPanel[] {
-  const measures = Map.groupBy(members, measureOf);
-  if (panel.unit !== null || measures.size < 2) return [panel];
-  return [...measures.values()].map((part) => ({
+function splitByScale(panel: SuggestedPanel, members: Channel[]): SuggestedPanel[] {
+  const byScale = Map.groupBy(members, scaleKeyOf);
+  if (panel.unit !== null || byScale.size < 2) return [panel];
+  return [...byScale.values()].map((part) => ({
     title: null,
     unit: null,
     keys: part.map((channel) => channel.key),
@@ -224,7 +224,7 @@ export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: Rea
   const shared = new Map<string, Channel[]>();
   for (const channel of channels) {
     if (!chosen.has(channel.key) || placed.has(channel.key)) continue;
-    const id = channel.kind === 'text' ? `text ${channel.name}` : `${channel.groupId} ${measureOf(channel)}`;
+    const id = channel.kind === 'text' ? `text ${channel.name}` : `${channel.groupId} ${scaleKeyOf(channel)}`;
     shared.set(id, [...(shared.get(id) ?? []), channel]);
   }
   for (const [id, members] of shared) {
@@ -234,7 +234,7 @@ export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: Rea
   return panels;
 }
 
-function measureOf(channel: Channel): string {
+function scaleKeyOf(channel: Channel): string {
   return channel.unit === '' ? `name ${channel.name}` : `unit ${channel.unit}`;
 }
 

@@ -25,16 +25,14 @@ export interface Reading<Answer> {
 /** More than a wide screen has columns, so that a fresh range looks as sharp as it can. */
 const maxPoints = 2000;
 export const points: Reading<ChannelSeries> = {
-  read: async (id, keys, { fromMs, toMs }, signal) =>
-    (await readSeries(id, keys, fromMs, toMs, maxPoints, signal)).series,
+  read: async (id, keys, span, signal) => (await readSeries(id, keys, span, maxPoints, signal)).series,
   keyOf: ({ channel }) => channel,
   channelsPerRequest: 12,
   settleMs: 90,
 };
 /** They come behind the curves. */
 export const statistics: Reading<ChannelStatistics> = {
-  read: async (id, keys, { fromMs, toMs }, signal) =>
-    (await readStatistics(id, keys, fromMs, toMs, signal)).statistics,
+  read: async (id, keys, span, signal) => (await readStatistics(id, keys, span, signal)).statistics,
   keyOf: ({ key }) => key,
   channelsPerRequest: 24,
   settleMs: 250,

@@ -18,7 +18,7 @@ const roomShare = 0.6;
 /** A smaller node shows its sign and its name alone. */
 export const isSmall = (zoom: number) => zoom < readable;
 
-/** Of the name of a small node, which keeps its size: see graph.css. */
+/** The line height of a small node's name, which keeps its size: see graph.css. */
 const lineHeightPx = 13.2;
 
 /** So many lines of its name fit into a node, beside its state where it shows that. */
@@ -95,7 +95,7 @@ function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWho
   );
 }
 
-/** Of an element, as it is now; 0 until it is known. */
+/** The present width of an element; 0 until it is known. */
 function useWidth(element: RefObject<HTMLElement | null>): number {
   const [widthPx, setWidthPx] = useState(0);
   useEffect(() => {

@@ -2,7 +2,7 @@ import type { RefObject, VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
 import { titleOf } from '../names.ts';
-import { stateStyle } from '../node-state.ts';
+import { nodeStyle } from '../states.ts';
 import { dropHandlers } from '../ui/drop-handlers.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { GraphLayout, PlacedNode } from './graph-layout.ts';
@@ -70,7 +70,7 @@ export function SessionGraph(props: GraphProps) {
   );
 }
 
-/** Of the canvas, on the screen and on paper. */
+/** Sets the size of the canvas, on the screen and on paper. */
 function useSize(canvas: RefObject<HTMLElement | null>, layout: GraphLayout, zoom: number): void {
   useEffect(() => {
     if (canvas.current === null) return;
@@ -97,7 +97,7 @@ function GraphLines(props: { layout: GraphLayout; nodes: NodesById }) {
         <path
           key={`${edge.from}-${edge.to}`}
           d={edgePath(edge.points)}
-          class={`graph-line line-${stateStyle(props.nodes.get(edge.from)?.state ?? '').tone}`}
+          class={`graph-line line-${nodeStyle(props.nodes.get(edge.from)?.state ?? '').tone}`}
         />
       ))}
     </svg>
@@ -170,7 +170,7 @@ function GraphNodeButton(props: {
   onFiles: ((files: File[]) => void) | null;
 }) {
   const { node, place, onFiles } = props;
-  const style = stateStyle(node.state);
+  const style = nodeStyle(node.state);
   const [over, setOver] = useState(false);
   return (
     <button
@@ -201,7 +201,7 @@ function GraphNodeButton(props: {
 /** Its name and details, and for screen readers its state and parents. */
 function NodeText(props: { node: NodeInstanceProgress; hasStates: boolean; parents: string[] }) {
   const { node, parents } = props;
-  const label = props.hasStates ? stateStyle(node.state).label : '';
+  const label = props.hasStates ? nodeStyle(node.state).label : '';
   // The panel has the error in full.
   const details = node.state === 'Failed' ? label : node.statusDetails || label;
   const place = parents.length === 0 ? 'input' : `after ${parents.join(', ')}`;

@@ -153,7 +153,7 @@ function EntryForm(props: {
   );
 }
 
-/** Of the field in which the person begins to type: of a page, and of a window, which reads the attribute as it opens. */
+/** The field in which the person begins to type has the focus: by the effect in a page, by the attribute in a dialog. */
 function useFirst(isFirst: boolean) {
   const ref = useRef<HTMLInputElement>(null);
   useEffect(() => {

@@ -45,8 +45,8 @@ export async function recordingCurves(
       .slice(0, maxCurves);
     if (channels.length === 0) return null;
     const keys = channels.map(({ key }) => key);
-    const [fromMs, toMs] = [Date.parse(source.time.from), Date.parse(source.time.to)];
-    const reply = await readSeries(String(id), keys, fromMs, toMs, pointsOfCurve, signal);
+    const span = { fromMs: Date.parse(source.time.from), toMs: Date.parse(source.time.to) };
+    const reply = await readSeries(String(id), keys, span, pointsOfCurve, signal);
     return joined(reply.series, source.time.kind === 'absolute');
   }
   return null;

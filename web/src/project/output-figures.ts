@@ -7,7 +7,7 @@ import { outputsAtAGlance } from '../session/session-outputs.tsx';
 const maxSessions = 30;
 const sessionsAtOnce = 3;
 
-/** Of each session its figures, by name and unit: `Top speed [km/h]`. */
+/** The figures of each session, by name and unit: `Top speed [km/h]`. */
 export type OutputFigures = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** The key figures of the newest sessions with outputs, from their JSON documents and recordings. */
@@ -34,6 +34,6 @@ function byName(figures: readonly Figure[]): ReadonlyMap<string, number> {
   const named = figures.map(
     ({ label, unit, number }) => [unit === '' ? label : `${label} [${unit}]`, number] as const,
   );
-  // Of two of one name the first, as on the session's page.
+  // The first of two figures with one name counts, as on the session's page.
   return new Map(named.reverse());
 }

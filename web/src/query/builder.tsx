@@ -13,7 +13,7 @@ export interface BuilderProps {
   root: Group;
   orderBy: Ordering[];
   world: QueryWorld;
-  /** By the id of a node. */
+  /** The faults of nodes, by their ids. */
   faults: ReadonlyMap<number, string>;
   busy: boolean;
   onRoot: (root: Group) => void;

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { titleOf } from '../names.ts';
 import { Suggestions } from '../session/metadata-fields.tsx';
-import { stateStyles } from '../session/state-styles.ts';
+import { sessionStyles } from '../states.ts';
 import { Select } from '../ui/form.tsx';
 import { RemovePart } from './buttons.tsx';
 import type { FieldType } from './fields.ts';
@@ -211,7 +211,7 @@ function choicesOf({ text, operator, valueType }: Condition, type: FieldType, wo
     return [{ value: '', label: `choose a ${type}` }, ...first, ...offered];
   }
   if (type === 'state') {
-    const states = Object.entries(stateStyles).map(([value, state]) => ({ value, label: state.label }));
+    const states = Object.entries(sessionStyles).map(([value, state]) => ({ value, label: state.label }));
     return [{ value: '', label: 'choose a state' }, ...states];
   }
   if (type === 'metadata' && valueType === 'truth' && operator !== 'in') {

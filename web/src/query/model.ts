@@ -9,7 +9,7 @@ import { fieldOf, isBare, operatorsOf } from './fields.ts';
 
 /** The choices for conditions. */
 export interface QueryWorld {
-  /** Of the newest sessions. */
+  /** The metadata keys of the newest sessions. */
   keys: readonly SessionMetadataKey[];
   projects: readonly Project[];
   templates: readonly Pick<SessionTemplate, 'id' | 'name'>[];

@@ -58,7 +58,7 @@ export function complete(
     : methods(before, written, from, candidates);
 }
 
-/** Those that begin with what was written, then those of which a part does. */
+/** The candidates that begin with what was written, then those that contain it. */
 function named(written: string, candidates: readonly Candidate[]): Candidate[] {
   const wanted = written.toLowerCase();
   const whole = candidates.filter(({ text }) => text.toLowerCase().startsWith(wanted) && text !== written);

@@ -8,6 +8,7 @@ import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Notice } from '../ui/notice.tsx';
+import { Badge } from '../ui/state-badge.tsx';
 import { figureColumn, Table } from '../ui/table.tsx';
 import {
   deleteSchedule,
@@ -211,17 +212,12 @@ const states = {
 } as const;
 
 function FileRow({ file, onSave }: { file: ReportFile; onSave: () => void }) {
-  const { icon, tone, label } = states[file.state];
   const due = formatDateTime(file.dueAt);
   return (
     <tr>
       <td class="nowrap">{due}</td>
       <td data-label="State">
-        <span class={`badge state-${tone}`}>
-          <Icon name={icon} />
-          <span>{label}</span>
-        </span>{' '}
-        {file.error !== null && <span class="faint">{file.error}</span>}
+        <Badge {...states[file.state]} /> {file.error !== null && <span class="faint">{file.error}</span>}
       </td>
       <td data-label="Rows" class="figure">
         {file.rows ?? ''}

@@ -1,5 +1,5 @@
-import type { StateStyle } from '../node-state.ts';
-import { Icon } from '../ui/icon.tsx';
+import type { StateStyle } from '../states.ts';
+import { Badge } from '../ui/state-badge.tsx';
 import type { NodeRun } from './api.ts';
 
 type RunState = NodeRun['state'];
@@ -21,11 +21,5 @@ export function runStyle(state: RunState): StateStyle {
 
 /** The state of a run by sign, word and colour. */
 export function RunBadge({ state }: { state: RunState }) {
-  const style = runStyle(state);
-  return (
-    <span class={`badge state-${style.tone}`}>
-      <Icon name={style.icon} />
-      <span>{style.label}</span>
-    </span>
-  );
+  return <Badge {...runStyle(state)} />;
 }

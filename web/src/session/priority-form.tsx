@@ -5,7 +5,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Form, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 
-/** Of a session or project. */
+/** The field for the priority of a session or project. */
 export function PriorityField(props: { value: string; onValue: (value: string) => void }) {
   return (
     <TextField

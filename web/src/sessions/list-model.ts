@@ -2,8 +2,8 @@
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
 import { plural } from '../format.ts';
 import { isClosed, valueText } from '../session/metadata-model.ts';
-import { stateStyles } from '../session/state-styles.ts';
 import { sharedWindow } from '../shared/model.ts';
+import { sessionStyles } from '../states.ts';
 
 export interface ShownRow {
   readonly session: SessionListRow;
@@ -71,7 +71,7 @@ export function csvOf(sessions: readonly SessionListRow[]): string {
     return [
       one.id,
       one.name,
-      stateStyles[one.state].label,
+      sessionStyles[one.state].label,
       done,
       total,
       one.projectTitle,

@@ -2,7 +2,7 @@ import type { SessionList, SessionListRow } from '../api.ts';
 import { formatBytes, plural } from '../format.ts';
 import { titleOf } from '../names.ts';
 import { valueText } from '../session/metadata-model.ts';
-import { stateStyles } from '../session/state-styles.ts';
+import { sessionStyles } from '../states.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Paging } from '../ui/paging.tsx';
@@ -10,7 +10,7 @@ import { lastName, nodesDone, statusWords, summaryOf } from './list-model.ts';
 
 /** The state in a word, a sign and a colour, and how many nodes are done; a bar while it runs. */
 export function StatePill({ session }: { session: SessionListRow }) {
-  const { label, tone, icon } = stateStyles[session.state];
+  const { label, tone, icon } = sessionStyles[session.state];
   const { done, total } = nodesDone(session);
   const words = `${done} of ${total} nodes done`;
   return (

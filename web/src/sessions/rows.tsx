@@ -8,7 +8,7 @@ import { useRowKeys } from './row-keys.ts';
 
 interface Props {
   rows: readonly ShownRow[];
-  /** That of all rows; null: of several. */
+  /** The project of all rows; null where they are of several. */
   projectId: number | null;
   sorting: Sorting;
   busy: boolean;

@@ -5,9 +5,9 @@ import type { Fault } from './json-places.ts';
 export function JsonEditor(props: {
   label: string;
   value: string;
-  /** Of the present text. */
+  /** The faults of the present text. */
   faults: readonly Fault[];
-  /** Of the faults: `3 faults: no version was made`. */
+  /** The title above the faults: `3 faults: no version was made`. */
   faultsTitle: string;
   onValue: (value: string) => void;
 }) {

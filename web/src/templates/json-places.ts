@@ -59,7 +59,7 @@ function stepsOf(path: string): (string | number)[] {
 class Reader {
   private readonly text: string;
   private at = 0;
-  /** Of the value before which it stands: its key, else the value itself. */
+  /** Where the key of the value begins, or the value itself where it has none. */
   private headAt = 0;
 
   constructor(text: string) {

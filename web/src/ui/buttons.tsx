@@ -49,7 +49,7 @@ export function IconButton(props: {
   icon: IconName;
   /** For screen readers; it also says which. */
   label: string;
-  /** Without one the label. */
+  /** Default: the label. */
   title?: string;
   /** `tool`: of a toolbar, with the border of its other buttons. */
   kind?: 'plain' | 'tool';

@@ -111,7 +111,7 @@ function useUnsaved() {
     warns,
     /** True when it warns now and did not before. */
     warnOnce: (dialog: HTMLDialogElement) => {
-      // Of a form that was sent, an alert says that nothing was saved.
+      // After a form was sent, an alert says that nothing was saved.
       const isUnsaved = isTyped.current || dialog.querySelector('form [role="alert"]') !== null;
       if (!isUnsaved || warns) return false;
       setWarns(true);

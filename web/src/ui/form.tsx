@@ -76,7 +76,7 @@ export function TextField(props: {
   hint?: string;
   type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local' | 'time';
   required?: boolean;
-  /** Of a number. */
+  /** The least number. */
   min?: number;
   max?: number;
   autocomplete?: 'off' | 'current-password' | 'new-password';

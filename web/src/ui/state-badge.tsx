@@ -1,4 +1,4 @@
-import { stateStyle } from '../node-state.ts';
+import { nodeStyle } from '../states.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** A state by sign, word and colour. */
@@ -13,5 +13,5 @@ export function Badge(props: { tone: string; icon: IconName; label: string }) {
 
 /** The state of a node. */
 export function StateBadge({ state }: { state: string }) {
-  return <Badge {...stateStyle(state)} />;
+  return <Badge {...nodeStyle(state)} />;
 }

@@ -21,7 +21,7 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
   switch (readAs) {
     case 'VARCHAR':
       return text;
-    // Those that are not finite are left out when all are read: here the text would be cast twice.
+    // A later step leaves out numbers that are not finite: a check here would cast the text twice.
     case 'DOUBLE':
     case 'BIGINT':
     case 'BOOLEAN':
@@ -35,7 +35,7 @@ export function castText(text: string, readAs: ReadAs, formatParameter: string):
 function tryTime(text: string, readAs: ReadAs, formatParameter: string): string {
   if (readAs === 'MILLISECONDS') return durationSql(text);
   if (readAs === 'TIMESTAMP') return `try_strptime(${text}, ${formatParameter})::TIMESTAMP`;
-  // Of words, such as `infinity`, the cast makes times that are no times of a recording.
+  // The cast makes times of words such as `infinity`, which are no times of a recording.
   const cast = (value: string) =>
     `CASE WHEN regexp_matches(${text}, '[0-9]') THEN try_cast(${value} AS ${readAs}) END`;
   if (readAs === 'TIMESTAMPTZ') return cast(text);

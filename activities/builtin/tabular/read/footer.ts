@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { isNumberText } from '../text/text-values.ts';
 import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './csv-records.ts';
 
-/** Of its fields a line may have as many as a row has: then only these words tell it from a row with a fault. */
+/** A summary line may have as many fields as a row: then only these words distinguish it from a faulty row. */
 const summary =
   /^(?:end|eof|totals?|sum|summe|gesamt|mean|average|avg|mittel(?:wert)?|durchschnitt|median|min|minimum|max|maximum|std|stdev|rms|count|anzahl|statistics|statistik|summary)\b/i;
 const tailBytes = 1 << 20;

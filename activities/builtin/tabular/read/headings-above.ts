@@ -3,7 +3,7 @@
 import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
 import type { CsvRecord } from './csv-records.ts';
 
-/** As many decide whether a column holds numbers. */
+/** So many values decide whether a column holds numbers. */
 const probedRecords = 200;
 
 /** Whether texts of a comment may be headings: values, settings and sentences are not. */

@@ -29,7 +29,7 @@ export interface PrepareSettings {
   maxPlainBytes: number;
   /** How many times its own size a packed file may unpack to. */
   unpackRatio: number;
-  /** Of a text without a byte order mark. */
+  /** The encoding of a text that has no byte order mark. */
   encoding: TextEncoding;
   signal?: AbortSignal | undefined;
 }

@@ -7,7 +7,7 @@ export interface ColumnFacts {
   values: number;
   areIntegers: boolean;
   hasInfinity: boolean;
-  /** Of all values, see {@link addMoments}. */
+  /** The moments of all values, see {@link addMoments}. */
   readonly moments: Float64Array;
 }
 
@@ -19,7 +19,7 @@ interface Segment {
   readonly end: number;
 }
 
-/** Of a column, for all blocks; empty when the recording has no coarse level. */
+/** The values of a column in all blocks; empty when the recording has no coarse level. */
 interface Blocks {
   readonly points: Float64Array;
   readonly moments: Float64Array;

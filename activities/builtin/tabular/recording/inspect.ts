@@ -32,7 +32,7 @@ interface Overview {
   columns: readonly string[];
   texts: readonly { column: string; bytes: number; changes: number | null }[];
   parts: Float64Array[];
-  /** Of each column; behind all other parts. */
+  /** The moments of each column; in the file they follow all other parts. */
   moments: Float64Array[];
 }
 

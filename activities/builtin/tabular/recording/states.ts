@@ -29,7 +29,7 @@ const maxChangesOfAll = 1_000_000;
 /** Rows of the first search: a column with many texts shows them there, and the search stops. */
 const sampleRows = 100_000;
 
-/** Those of the columns that have few texts. */
+/** Finds the columns that have few different texts, with their texts. */
 export async function findStates(
   engine: Engine,
   path: string,

@@ -44,7 +44,7 @@ function holdsClock({ kind, sample }: SourceColumn): boolean {
   return [clockText, halfDayClockText].some((form) => values.every((value) => form.test(value)));
 }
 
-/** Of a file without a heading. */
+/** The file has no headings, so the reader made this one. */
 function isUnnamed({ heading }: SourceColumn): boolean {
   return /^column_\d+$/.test(heading);
 }

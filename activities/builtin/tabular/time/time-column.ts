@@ -187,7 +187,7 @@ function scoreOf(
   if (isWeak || hasTimeUnit) return order.isStrict ? 72 : 0;
   const couldBe =
     index === 0 && columns.length > 1 && unit === null && order.isStrict && column.sample.length >= 3;
-  // Of a column that nothing but its order makes a time: numbers too large for times are no times.
+  // Only the order of its values makes the column a time: numbers too large for times rule it out.
   const areTimes = column.sample.every((value) =>
     isRecordingTime(toNumber(value, decimalComma) * content.millisecondsEach),
   );

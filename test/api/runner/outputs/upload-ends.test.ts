@@ -64,11 +64,15 @@ describe('an upload that its store no longer knows', () => {
     const repeat = uploads.complete(taskId, handle);
     const identity = { holder: `user:${people.Developer.userId}`, instanceId: runner.instanceId };
     const object = { sizeBytes: 5, etag: 'of-the-other-server' };
-    const first = await finishTaskUpload(database, identity, taskId, {
-      handle,
-      object,
-      watermarkInputId: undefined,
-    });
+    const first = await finishTaskUpload(
+      database,
+      { ...identity, taskId },
+      {
+        handle,
+        object,
+        watermarkInputId: undefined,
+      },
+    );
     const answer = await repeat;
     expect(first.kind).toBe('created');
     expect([answer.status, 'output' in first && first.output.id]).toEqual([200, answer.body.outputId]);

@@ -183,7 +183,7 @@ function curve(channel: Channel, style: () => { stroke: string; dash: number[] }
   };
 }
 
-/** Of a curve whose points are not all shown, those that would not be seen. */
+/** The points of a curve that no line connects; null where all points are shown. */
 const withoutLine = (chart: uPlot, index: number, show: boolean): number[] | null =>
   show ? null : lonelyPoints(chart.data[index]!);
 

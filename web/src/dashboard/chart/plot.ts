@@ -29,7 +29,7 @@ interface PlotSettings {
 }
 
 export interface Plot {
-  /** Of the element that the chart is drawn into. */
+  /** The element that the chart is drawn into. */
   readonly frame: RefObject<HTMLDivElement | null>;
   readonly plot: { readonly current: uPlot | null };
   /** The values on the axis now; null while there are none. */

@@ -10,7 +10,7 @@ export interface ChartProps {
   lead?: string;
   /** The least range of the axis, for charts that are compared. */
   scale?: { min: number; max: number } | null;
-  /** Of curves, in pixels. */
+  /** The height of curves, in pixels. */
   height?: number;
   series: ReadonlyMap<string, ChannelSeries>;
   span: TimeSpan;

@@ -42,7 +42,7 @@ export function eachRecording(
   return { members: drawn.map(([member]) => member), byKey: new Map(read) };
 }
 
-/** Of the answers to a question about one channel those of its own recording, or of the first. */
+/** The answers of a channel's own recording to a question about the channel, or those of the first recording. */
 export function ofRecording(
   { outputId }: Pick<Member, 'outputId'>,
   statistics: readonly ChannelStatistics[],

@@ -36,7 +36,7 @@ export interface Drawing {
 export interface PanelChannels {
   form: PanelForm;
   layout: LayoutForm;
-  /** Of the dashboard. */
+  /** All channels of the dashboard. */
   channels: readonly Channel[];
   members: Channel[];
   series: readonly ChannelSeries[];

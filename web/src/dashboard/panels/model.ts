@@ -29,7 +29,7 @@ export function readForm(layout: object): LayoutForm {
   };
 }
 
-/** Of a text panel. As the platform counts them, but for characters of two units. */
+/** The most characters of a text panel, counted as the platform does except for characters of two units. */
 export const maxCharacters = 4000;
 
 export const hasChannels = (kind: PanelKind) => kind !== 'media' && kind !== 'text';
@@ -103,7 +103,7 @@ export const derivedOf = (
   derived.filter(({ name }) => panels.some(({ channels }) => channels.includes(`=${name}`)));
 
 export interface Drawn {
-  /** Of stored channels. */
+  /** The keys of stored channels. */
   readonly keys: readonly string[];
   readonly derived: LayoutForm['derived'];
 }
@@ -218,8 +218,10 @@ export function pairRows(across: ChannelSeries, up: ChannelSeries, name: string)
   return { name, xs: pick(drawn as number[]), ys: pick(up.values.map(numberOf)), times: pick(up.times) };
 }
 
-/** A series with `x` or of one trace, over it or over the time since the trace began. */
-/** @param split the channel with a trace for each of its values: `lap 2`, of several channels `speed, lap 2` */
+/**
+ * A series with `x` or of one trace, over it or over the time since the trace began.
+ * @param split the channel with a trace for each of its values: `lap 2`, of several channels `speed, lap 2`
+ */
 export function traceOf(series: ChannelSeries, split: string | null, isOnly: boolean, unitMs = 1000): Trace {
   const start = series.trace === undefined ? 0 : Date.parse(series.trace.from);
   const part = series.trace === undefined ? '' : `${split ?? ''} ${String(series.trace.value)}`.trim();

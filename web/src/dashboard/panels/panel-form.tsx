@@ -82,7 +82,7 @@ function isWhole({ kind, channels, text }: Draft): boolean {
   return kind === 'media' || (channels.length >= minChannels(kind) && channels.length <= most(kind));
 }
 
-/** Without what a panel of another kind would have. */
+/** Removes what a panel of another kind would have. */
 const fieldsOf = ({ kind, title, output, channels, text }: Draft): Draft => ({
   kind,
   title: title.trim(),
@@ -94,7 +94,7 @@ const fieldsOf = ({ kind, title, output, channels, text }: Draft): Draft => ({
 /** The fields that a panel of the chosen kind has. */
 function PanelFields(props: {
   draft: Draft;
-  /** Of the channels that can be drawn. */
+  /** The names of the channels that can be drawn. */
   names: readonly string[];
   set: (part: Partial<Draft>) => void;
 }) {

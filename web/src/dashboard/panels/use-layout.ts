@@ -8,7 +8,7 @@ import { type LayoutForm, readForm } from './model.ts';
 
 export interface OpenLayout {
   list: Resource<FittingLayouts>;
-  /** Of the saved layout that is open. */
+  /** The head of the saved layout that is open. */
   head: LayoutHead | null;
   /** Null: none. */
   form: LayoutForm | null;

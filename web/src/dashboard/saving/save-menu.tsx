@@ -8,11 +8,11 @@ import { pictureOf } from './picture.ts';
 
 /** What is saved. */
 interface Seen {
-  /** Of the files. */
+  /** The beginning of the files' names. */
   name: string;
-  /** Of stored channels. */
+  /** The keys of stored channels. */
   keys: readonly string[];
-  /** Of the dashboard of `derivedOf`. */
+  /** The derived channels of the dashboard `derivedOf`. */
   derived?: NonNullable<NewLayout['layout']['derived']>;
   derivedOf?: string;
   dimensionOf: (channelKey: string) => string;

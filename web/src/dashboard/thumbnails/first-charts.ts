@@ -7,7 +7,7 @@ import { numbersOf } from './small-curve.ts';
 interface FirstCharts {
   /** Each has more than one number. */
   readonly series: readonly ChannelSeries[];
-  /** Of several recordings, the one that a channel is of. */
+  /** The recording of each channel, where there are several. */
   readonly sources: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +23,7 @@ export async function readFirstCharts(
   const isOne = dashboard.sources.length < 2;
   const sources = new Map(channels.map(({ key, sourceName }) => [key, isOne ? '' : sourceName]));
   if (kind === undefined || span === null) return { series: [], sources };
-  // Of each name the first: other recordings have the same channels.
+  // The first channel of each name: other recordings have the same channels.
   const byName = new Map<string, string>();
   for (const key of firstChoice(dashboard, channels, kind)) {
     const channel = channels.find((one) => one.key === key);
@@ -31,6 +31,6 @@ export async function readFirstCharts(
   }
   const first = [...byName.values()].slice(0, most.charts);
   if (first.length === 0) return { series: [], sources };
-  const { series } = await readSeries(dimensionId, first, span.fromMs, span.toMs, most.points, signal);
+  const { series } = await readSeries(dimensionId, first, span, most.points, signal);
   return { series: series.filter(({ values }) => numbersOf(values).length > 1), sources };
 }

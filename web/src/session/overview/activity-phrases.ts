@@ -4,7 +4,7 @@ import { idWords, titleOf } from '../../names.ts';
 
 type Entry = SessionActivity['entries'][number];
 
-/** By the operation that did it. */
+/** The phrase of each operation. */
 export const activityPhrases: Readonly<Record<string, string>> = {
   createSession: 'created the session',
   joinSharedSession: 'joined',

@@ -10,7 +10,7 @@ export function newestDocuments(outputs: readonly ListedOutput[]): ListedOutput[
   const byNode = new Map<number, ListedOutput>();
   for (const output of outputs) {
     const isJson = output.contentType?.split(';')[0]?.trim() === 'application/json';
-    // Of a dashboard the figures are those of its recordings.
+    // The figures of a dashboard are those of its recordings.
     if (!isJson || output.sizeBytes > maxFigureBytes || output.metadata?.kind === 'dashboard') continue;
     if (!byNode.has(output.nodeInstanceId)) byNode.set(output.nodeInstanceId, output);
   }

@@ -10,7 +10,7 @@ export interface Figure {
   readonly unit: string;
   /** The value, to be drawn. */
   readonly number: number;
-  /** Of a figure of a document: the node that wrote it. */
+  /** The node that wrote the document of the figure. */
   readonly nodeInstanceId?: number;
 }
 
@@ -109,7 +109,7 @@ export function remarksOf(outputs: readonly ListedOutput[]): Remark[] {
   return [...found].map(([text, files]) => ({ text, files }));
 }
 
-/** Of each uploaded file the newest; outputs come newest first. */
+/** The newest recording of each uploaded file; outputs come newest first. */
 function recordingsOf(outputs: readonly ListedOutput[]): Recording[] {
   const found = new Map<unknown, Recording>();
   for (const output of outputs) {

@@ -3,7 +3,7 @@ const prefix = 'tus::';
 const expiryMs = 24 * 3_600_000;
 
 export interface Unfinished {
-  /** Of the stored entry, without what tells apart entries of one file. */
+  /** The fingerprint in the stored entry, without the part by which entries of one file differ. */
   readonly fingerprint: string;
   readonly nodeInstanceId: number;
   readonly fileName: string;

@@ -17,7 +17,7 @@ interface Sending {
 let nextUploadId = 1;
 let uploads: readonly Upload[] = ofEarlierVisits();
 const listeners = new Set<() => void>();
-/** Those under way, by their ids. */
+/** The uploads under way, by their ids. */
 const sending = new Map<number, Sending>();
 /** The end of the last upload to each node. */
 const tails = new Map<number, Promise<void>>();

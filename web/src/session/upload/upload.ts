@@ -4,7 +4,7 @@
 export interface FileToSend {
   readonly nodeInstanceId: number;
   readonly file: File;
-  /** Of the output that the file replaces; without it the file is a new one. */
+  /** The identifier of the output that the file replaces; without it the file is a new one. */
   readonly identifier?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Upload {
   isResumable: boolean;
   /** Why it failed, or waits. */
   problem: string | null;
-  /** Of one of an earlier visit: by it the browser remembers the upload. */
+  /** The name under which the browser remembers an upload of an earlier visit. */
   fingerprint: string | null;
 }
 

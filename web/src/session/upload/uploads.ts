@@ -4,11 +4,11 @@ import type { Upload } from './upload.ts';
 import { dismissEnded, startUploads, useUploads } from './upload-store.ts';
 
 export interface SessionUploads {
-  /** To nodes of the session. */
+  /** The uploads to nodes of the session. */
   readonly list: readonly Upload[];
   /** False while the session is frozen, and where it has no node for files. */
   readonly canUpload: boolean;
-  /** To the only input node. */
+  /** Starts uploads to the only input node. */
   readonly upload: (files: File[]) => void;
   readonly uploadTo: (nodeInstanceId: number, files: File[], identifier?: string) => void;
   /** Why nothing was uploaded. */

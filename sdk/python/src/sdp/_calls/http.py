@@ -25,7 +25,7 @@ _ERROR_BODY_BYTES = 64 * 1024
 # The answer is an address of the bytes at the store: see downloads.py.
 AT_STORE = 307
 _PIECE_BYTES = 256 * 1024
-# Of bodies whose progress is watched.
+# The pieces of bodies whose progress is watched.
 _WATCHED_PIECE_BYTES = 16 * 1024
 _IDLE_CONNECTIONS = 8
 # Servers close idle connections after some seconds: a connection that is about to be closed loses the next call.

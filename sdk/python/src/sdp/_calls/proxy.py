@@ -23,8 +23,8 @@ class Proxy:
 
 
 def proxy_for(scheme: str, host: str, port: int | None) -> Proxy | None:
-    """That of ``HTTPS_PROXY`` or ``HTTP_PROXY``, unless ``NO_PROXY`` names the host; on Windows and macOS, where these are
-    not set, that of the system's settings. Raises SettingsError for one of another kind."""
+    """The proxy of ``HTTPS_PROXY`` or ``HTTP_PROXY``, unless ``NO_PROXY`` names the host; on Windows and macOS, where
+    these are not set, that of the system's settings. Raises SettingsError for a proxy of another kind."""
     address = getproxies().get(scheme)
     # No proxy reaches this machine by such a name.
     if not address or _is_loopback(host) or proxy_bypass(host if port is None else f"{host}:{port}"):

@@ -40,7 +40,7 @@ class KeptTask:
 
     task_id: str
     headers: Mapping[str, str]
-    """Of every call for the task."""
+    """Headers of every call for the task."""
     interval_seconds: float
     cancel_grace_seconds: float
     """How long the task may be held after a cancel; then the process reports its end."""

@@ -46,7 +46,7 @@ class InputInfo:
     size_bytes: int
     """As stored."""
     sha256: str | None
-    """Of the stored bytes; None where none was computed."""
+    """The SHA-256 of the stored bytes; None where none was computed."""
     metadata: Mapping[str, Any]
     created_at: datetime
 

@@ -51,7 +51,7 @@ class CapturedStream:
         return getattr(self._stream, name)
 
     def _add(self, log: TaskLog, text: str) -> None:
-        # Of a forked process: the lock may be that of a thread which is not there.
+        # In a forked process the lock may be held by a thread that does not exist there.
         if os.getpid() != self._process:
             return
         with self._lock:
@@ -64,7 +64,7 @@ class CapturedStream:
             self._line(log, line)
 
     def _line(self, log: TaskLog, line: str) -> None:
-        # Of a progress bar that is drawn again and again, only the last state is a line.
+        # A progress bar is drawn again and again: only its last state is a line.
         last = line.rstrip("\r").rpartition("\r")[2]
         if last.strip():
             log.line(self._level, last, self._fields)

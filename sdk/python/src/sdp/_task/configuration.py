@@ -20,7 +20,7 @@ def read_configuration(model: Any, given: dict[str, Any]) -> Any:
     if hasattr(model, "model_validate"):
         try:
             return model.model_validate(given)
-        # Of pydantic, which is not imported here.
+        # The error is pydantic's, which is not imported here.
         except ValueError as error:
             raise TaskFailure("validation", f"configuration: {error}") from error
     return _convert(model, given, "$")

@@ -167,6 +167,6 @@ def known_type_of(name: str) -> str | None:
 
 def content_type_of(name: str | None, data: object) -> str:
     """The media type by the name."""
-    # Of what is packed, mimetypes names the type of what is inside.
+    # For packed files mimetypes names the type of what is inside.
     guessed = known_type_of(name) or mimetypes.guess_type(name)[0] if name is not None else None
     return guessed or ("text/plain; charset=utf-8" if isinstance(data, str) else "application/octet-stream")

@@ -62,7 +62,7 @@ class Output:
 
     @property
     def sha256(self) -> str:
-        """Of the stored bytes."""
+        """The SHA-256 of the stored bytes."""
         return hashlib.sha256(self.stored_bytes).hexdigest()
 
 

@@ -62,9 +62,9 @@ class TaskResult:
     outcome: Outcome | None
     """None unless it has completed."""
     category: FailureCategory | None
-    """Of a failure."""
+    """The category of a failure."""
     reason: str | None
-    """Of a failure, as operators read it."""
+    """The reason of a failure, as operators read it."""
     error: BaseException | None
     """What the code raised."""
     outputs: tuple[Output, ...]
@@ -74,7 +74,7 @@ class TaskResult:
     progress: tuple[Mapping[str, Any], ...]
     """What was reported, oldest first."""
     logs: tuple[LogLine, ...]
-    """Of ``task.log``, of ``logging``, and printed."""
+    """The lines of ``task.log`` and of ``logging``, and what was printed."""
     rejected: tuple[Rejection, ...]
     """Inputs that were rejected."""
     annotations: tuple[Mapping[str, Any], ...]

@@ -25,7 +25,7 @@ def move_file(source: Path, target: Path, check: Callable[[], None]) -> None:
         try:
             shutil.copyfile(source, partial)
         except OSError:
-            # Of a full disk it would keep the rest.
+            # On a full disk the partial file would keep the rest of the room.
             partial.unlink(missing_ok=True)
             raise
         with suppress(PermissionError):  # some network shares keep rights of their own

@@ -42,7 +42,7 @@ def files_of(folder: Path) -> tuple[list[FoundFile], dict[str, OSError]]:
             try:
                 found = find(folder, each.name) if each.is_file(follow_symlinks=False) else None
             except OSError as error:
-                # Of a share or a disk one file may be broken: the others are sent.
+                # One file of a share or a disk may be broken: the others are sent.
                 unreadable[each.name] = error
                 continue
             if found is not None:

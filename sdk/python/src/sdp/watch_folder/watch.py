@@ -82,7 +82,7 @@ class _Watch:
         # Since when each file is as it is now. Times of files are not asked: clocks of devices and shares may be wrong.
         self._since: dict[FoundFile, float] = {}
         self._again_at: dict[FoundFile, float] = {}
-        # Of all files: in an outage the server is not asked more often for many.
+        # Shared by all files: in an outage many files ask the server no more often than one.
         self._back_off = BackOff(_LONGEST_WAIT_SECONDS)
         # Files that cannot be read, with the reason: each is reported once.
         self._reported: dict[str, str] = {}
