@@ -1,5 +1,6 @@
 /** Errors of the command line, and the exit codes of commands. */
 import { ApiError, NetworkError } from '../client/errors.ts';
+import { singleLine } from './output.ts';
 
 /** The exit codes for programs that call the command line. */
 export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
@@ -13,11 +14,11 @@ export class UsageError extends Error {}
  */
 export function printError(error: unknown, isJson: boolean): void {
   if (isJson) return void console.error(JSON.stringify({ error: described(error) }));
-  const reason = reasonOf(error).replaceAll(/\s*\n\s*/g, ' ');
+  const reason = singleLine(reasonOf(error).replaceAll(/\s*\n\s*/g, ' '));
   if (!(error instanceof ApiError)) return void console.error(reason);
   const request = error.requestId === null ? '' : `, request ${error.requestId}`;
   console.error(`${reason} (${error.status}${request})`);
-  for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
+  for (const { path, message } of error.issues) console.error(`  ${singleLine(`${path}: ${message}`)}`);
   if (error.status === 401 && error.message === refusedToken) console.error(remedyOfToken());
 }
 
