@@ -295,8 +295,6 @@ export const limits = {
   seriesAtOncePerCaller: 32,
   exportsAtOnce: 4,
   exportsAtOncePerCaller: 2,
-  /** Free disk below which no export is written. */
-  exportReserveBytes: 1 * gibibytes,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

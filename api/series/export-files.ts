@@ -12,6 +12,8 @@ import { limits } from '../../domain/limits.ts';
 import { SeriesBusy, SeriesRefused, SeriesUnavailable } from './child-handle.ts';
 
 const checkEveryMs = 100;
+/** Of the disk, for its other users: often the database is one. */
+const reserveBytes = 1024 ** 3;
 /** The folder removes files with this ending when it is opened. */
 const suffix = '.part';
 /** The file of an export, and those that it is put together from. */
@@ -93,7 +95,7 @@ export class ExportFiles {
       );
     }
     const { bavail, bsize } = await statfs(this.#folder);
-    if (bavail * bsize >= limits.exportReserveBytes) return undefined;
+    if (bavail * bsize >= reserveBytes) return undefined;
     return new SeriesUnavailable('The disk has no room for an export.');
   }
 

@@ -248,7 +248,6 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   seriesAtOncePerCaller: 'concurrent reads of series and statistics of one caller',
   exportsAtOnce: 'concurrent exports of dashboards at one API process',
   exportsAtOncePerCaller: 'concurrent exports of dashboards of one caller',
-  exportReserveBytes: 'disk space that exports of dashboards leave free',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };
