@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { sha256Of } from '../client/checksum.ts';
 import { NetworkError } from '../client/errors.ts';
 import { whenInterrupted } from './interrupted.ts';
+import { singleLine } from './output.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { Progress } from './progress.ts';
 
@@ -160,11 +161,17 @@ export async function writeMeasured(
   return hash.digest('hex');
 }
 
-/** Checked before the bytes come. */
+/** Checked before the bytes come. A name that the person did not choose replaces no file. */
 async function fileFor(out: string | undefined, name: string): Promise<string> {
-  if (out === undefined || out === '-') return out ?? name;
-  const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() === true;
-  if (await isFolder(out)) return join(out, name);
+  if (out === '-') return out;
+  const stateOf = (path: string) => stat(path).catch(() => undefined);
+  const isFolder = async (path: string) => (await stateOf(path))?.isDirectory() === true;
+  if (out === undefined || (await isFolder(out))) {
+    const file = join(out ?? '', name);
+    if ((await stateOf(file)) !== undefined)
+      throw new Error(`${file} exists. Name the file in the command to replace it.`);
+    return file;
+  }
   if (!(await isFolder(dirname(out)))) throw new Error(`Folder not found: ${dirname(out)}.`);
   return out;
 }
@@ -176,10 +183,13 @@ function checkWhole(headers: Headers, sha256: string): void {
   throw new OtherBytes();
 }
 
-/** Only the last part: a server's name must never lead into another folder. */
+/**
+ * The name that the platform sends, which an uploader may have chosen: only its last part, so that it leads into no other
+ * folder, and without dots at its beginning, so that it is no file from which a shell or a program reads its settings.
+ */
 function nameIn(disposition: string | null): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(disposition ?? '') ?? [];
   const [, plain] = /filename="([^"]+)"/.exec(disposition ?? '') ?? [];
   const name = basename(encoded === undefined ? (plain ?? '') : decodeURIComponent(encoded));
-  return /^\.*$/.test(name) ? undefined : name;
+  return singleLine(name).replace(/^[.\s]+/, '') || undefined;
 }

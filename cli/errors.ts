@@ -1,6 +1,7 @@
 /** Errors of the command line, and the exit codes of commands. */
 import { ApiError, NetworkError } from '../client/errors.ts';
 import { refusedTokenMessage } from '../client/messages.ts';
+import { singleLine } from './output.ts';
 
 /** The exit codes for programs that call the command line. */
 export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
@@ -15,11 +16,11 @@ export class UsageError extends Error {}
  */
 export function printError(error: unknown, isJson: boolean, tokenRemedy?: string): void {
   if (isJson) return void console.error(JSON.stringify({ error: described(error) }));
-  const reason = reasonOf(error).replaceAll(/\s*\n\s*/g, ' ');
+  const reason = singleLine(reasonOf(error).replaceAll(/\s*\n\s*/g, ' '));
   if (!(error instanceof ApiError)) return void console.error(reason);
   const request = error.requestId === null ? '' : `, request ${error.requestId}`;
   console.error(`${reason} (${error.status}${request})`);
-  for (const { path, message } of error.issues) console.error(`  ${path}: ${message}`);
+  for (const { path, message } of error.issues) console.error(`  ${singleLine(`${path}: ${message}`)}`);
   // A token that may not do this is refused with 401 too, in other words.
   if (tokenRemedy !== undefined && error.message === refusedTokenMessage) console.error(tokenRemedy);
 }

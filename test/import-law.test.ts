@@ -57,7 +57,8 @@ const LAW: Record<string, readonly string[]> = {
   client: [],
   sdk: ['client'],
   cli: ['client'],
-  web: ['client'],
+  // What no spreadsheet runs is one rule, for every table that the platform or a page writes.
+  web: ['client', 'domain/reports/spreadsheet-text'],
   local: [
     'domain',
     'settings',

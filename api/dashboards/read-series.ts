@@ -182,7 +182,7 @@ async function toSeriesSource(
   const store = services.objects.of(dataSource);
   const ofSource = wanted.filter((item) => item.source === source);
   return {
-    key: source.sha256 ?? keyOf(source),
+    key: keyOf(source),
     // Several callers may wait for the same copy, so the signal of one caller does not end the download.
     load: (path) => store.download(source.objectKey, path),
     description: source.description as SeriesRecording,
@@ -195,9 +195,14 @@ async function toSeriesSource(
   };
 }
 
-/** An object never changes under its key, so the key identifies bytes whose hash is not known. */
-function keyOf({ dataSourceId, objectKey }: DimensionSource): string {
-  return createHash('sha256').update(`${dataSourceId}/${objectKey}`).digest('hex');
+/**
+ * Of the copy of a recording. Its store belongs to it: what one store sends for a hash is not drawn for another's. An object
+ * never changes under its key, so the key identifies bytes whose hash is not known.
+ */
+function keyOf({ dataSourceId, sha256, objectKey }: DimensionSource): string {
+  return createHash('sha256')
+    .update(`${dataSourceId}/${sha256 ?? objectKey}`)
+    .digest('hex');
 }
 
 function toProblem(error: unknown): unknown {

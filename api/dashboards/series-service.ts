@@ -15,6 +15,8 @@ export const seriesSettings = z.object({
   /** Parent folder of temporary folders. */
   TEMP_DIR: z.string().optional(),
   SERIES_CACHE_MB: megabytes(64, 2048),
+  /** Longest file of an export, in megabytes; it is in the same folder until it is read. */
+  SERIES_EXPORT_MB: megabytes(64, 4096),
   /** Memory limit of the process that reads series, in megabytes. */
   SERIES_MEMORY_MB: megabytes(256, 512),
 });
@@ -38,10 +40,11 @@ export class SeriesService {
   }
 
   async #open(): Promise<SeriesReader> {
-    const { SERIES_CACHE_DIR, SERIES_CACHE_MB, SERIES_MEMORY_MB } = this.#settings;
+    const { SERIES_CACHE_DIR, SERIES_CACHE_MB, SERIES_EXPORT_MB, SERIES_MEMORY_MB } = this.#settings;
     return await SeriesReader.open({
       cacheDir: SERIES_CACHE_DIR ?? (await this.#makeTemporaryDir()),
       maxCacheBytes: SERIES_CACHE_MB * mebibytes,
+      maxExportBytes: SERIES_EXPORT_MB * mebibytes,
       memoryLimitBytes: SERIES_MEMORY_MB * mebibytes,
     });
   }

@@ -27,7 +27,7 @@ const metrics = defineRoute({
   tags: ['Health'],
   access: access.open,
   responses: { 200: { description: 'The metrics.', media: 'text/plain' } },
-  errors: ['unauthorized', 'forbidden', 'unavailable'],
+  errors: ['unauthorized', 'forbidden', 'offlineTokenRefused', 'passwordChangeRequired', 'unavailable'],
   async handler({ request, services, requestId }) {
     await admit(services, request.bearer, requestId);
     const text = Buffer.from(await scrapeAll());

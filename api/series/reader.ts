@@ -3,14 +3,11 @@
  * tabular conversion writes them; they are copied from the store into a folder bounded in size, and read in a separate
  * process, which is started at the first request and again after each crash.
  */
-import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, realpath } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { limits } from '../../domain/limits.ts';
 import { type CachedFile, CacheFolder } from './cache-folder.ts';
-import { ChildDied, SeriesBusy, SeriesChild, SourceBroken } from './child-handle.ts';
+import { ChildDied, SeriesChild, SourceBroken } from './child-handle.ts';
+import { ExportFiles } from './export-files.ts';
 import { jobSource, type SeriesSource } from './job-source.ts';
 import type {
   ExportJob,
@@ -34,6 +31,8 @@ export interface SeriesReaderSettings {
   cacheDir: string;
   /** The folder stays below this; one larger recording may exceed it while it is read. */
   maxCacheBytes: number;
+  /** The longest file of an export. */
+  maxExportBytes: number;
   /** The limit for the reading process as a whole; at least 256 MB make sense. */
   memoryLimitBytes: number;
   /** Default 20 s, without the download. */
@@ -85,12 +84,11 @@ export class SeriesReader {
   readonly #folder: CacheFolder;
   readonly #child: SeriesChild;
   readonly #exports: SeriesChild;
-  #exportFiles = 0;
-  readonly #cacheDir: string;
+  readonly #exportFiles: ExportFiles;
 
   private constructor(folder: CacheFolder, settings: SeriesReaderSettings) {
     this.#folder = folder;
-    this.#cacheDir = settings.cacheDir;
+    this.#exportFiles = new ExportFiles(settings.cacheDir, settings.maxExportBytes);
     this.#child = new SeriesChild({ ...defaults, ...settings });
     this.#exports = new SeriesChild({ ...settings, ...exporting });
   }
@@ -148,26 +146,13 @@ export class SeriesReader {
 
   /** The rows of channels as a file, which is removed once it has been read or given up. It throws as `read` does. */
   async export(request: ExportRequest): Promise<Readable> {
-    // A slow reader holds its file, which may have gigabytes.
-    if (this.#exportFiles >= limits.exportsAtOnce) throw new SeriesBusy('Too many exports at once.');
-    this.#exportFiles += 1;
     const { format, timesAre, recordings, columns } = request;
-    // The folder removes files of this name when it is opened again.
-    const path = join(this.#cacheDir, `${randomUUID()}.part`);
-    const what = { what: 'export' as const, format, timesAre, recordings, columns, path };
-    const remove = async () => {
-      this.#exportFiles -= 1;
-      await rm(path, { force: true }).catch(() => undefined);
-    };
-    try {
-      await this.#withSources(request, (window) =>
-        this.#exports.read<ExportJob>({ ...what, ...window }, request.signal),
-      );
-    } catch (error) {
-      await remove();
-      throw error;
-    }
-    return createReadStream(path).once('close', remove);
+    const what = { what: 'export' as const, format, timesAre, recordings, columns };
+    return await this.#exportFiles.open(request.signal, (path, signal) =>
+      this.#withSources(request, (window) =>
+        this.#exports.read<ExportJob>({ ...what, ...window, path }, signal),
+      ),
+    );
   }
 
   async #read<Job extends ReadJob, Answer>(

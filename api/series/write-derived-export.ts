@@ -25,8 +25,8 @@ export async function writeDerivedExport(
   const parts: string[] = [];
   const put = async (index: number, rows: ComputedRows) => {
     const select = selectOf(job, index, await rows.toTable((job.sources[index] as JobSource).path));
-    // The folder removes files of this name when it is opened again.
-    const path = `${job.path}.${parts.length}.part`;
+    // As export-files.ts finds them.
+    const path = job.path.replace(/\.part$/, `.${parts.length}.part`);
     parts.push(path);
     await writing.run(copyOf(select, job.format, path, parts.length === 1));
     if (job.format === 'csv') await appendPart(job.path, path);

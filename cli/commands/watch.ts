@@ -4,7 +4,7 @@ import { type SessionEvent, sessionEvents } from '../../client/session-events.ts
 import { type AddCommand, type Cli, examples, uuid } from '../cli.ts';
 import { exitCodes } from '../errors.ts';
 import { follow } from '../follow.ts';
-import { bytes } from '../output.ts';
+import { bytes, singleLine } from '../output.ts';
 
 export const addWatch: AddCommand = (sessions, cli) => {
   sessions
@@ -62,7 +62,7 @@ class Watched {
     if (this.#reported.get(key) === text) return;
     if (this.#reported.size > 10_000) this.#reported.clear();
     this.#reported.set(key, text);
-    console.log(this.#cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${text}`);
+    console.log(this.#cli.isJson ? text : `${new Date().toISOString().slice(11, 19)}Z  ${singleLine(text)}`);
   }
 
   /** The subject of the event, and the line to print. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { NodeRunAttempt } from '../../client/types.ts';
 import { UsageError } from '../errors.ts';
 import { handleSignals } from '../interrupted.ts';
+import { singleLine } from '../output.ts';
 import type { Program } from '../runner/program.ts';
 
 /** `result.json` of a kit (sdk/replay-cases.md). */
@@ -57,7 +58,10 @@ export async function runCase(
 export const isSame = ({ outcome, differences }: CaseResult) => outcome !== null && differences.length === 0;
 
 /** One sentence for the author of the code. */
-export function compareOutcomes(was: NodeRunAttempt | undefined, is: CaseResult): string {
+export const compareOutcomes = (was: NodeRunAttempt | undefined, is: CaseResult): string =>
+  singleLine(comparison(was, is));
+
+function comparison(was: NodeRunAttempt | undefined, is: CaseResult): string {
   const failedAs = `${is.category}: ${is.reason}`;
   const hasFailed = was?.outcome === 'failed' || was?.outcome === 'lost';
   if (is.outcome === null) {

@@ -61,6 +61,10 @@ export function jsonAt(root: string, keys: readonly string[], parameters: Parame
   );
 }
 
+/** `{"a": {"b": value}}` for the keys `a` and `b`. */
+const nestedIn = (keys: readonly string[], value: unknown): unknown =>
+  keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
+
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 const isComparison = (op: string): op is keyof typeof comparisons => Object.hasOwn(comparisons, op);
 
@@ -177,8 +181,25 @@ class LeafCompiler {
   }
 
   #equalsAny(leaf: MetadataLeaf | MetadataListLeaf, values: readonly Scalar[]): string {
-    if (values.length === 0) return 'false';
-    return `(${values.map((value) => this.#equals(leaf, value)).join(' or ')})`;
+    const wanted = [...new Set(values)];
+    const plain = wanted.filter((value) => value !== null && this.#person(leaf, value) === undefined);
+    const others = wanted.filter((value) => !plain.includes(value)).map((value) => this.#equals(leaf, value));
+    // Each value in a condition of its own would take seconds to plan, and more parameters than a statement has.
+    const conditions = plain.length === 0 ? others : [...others, this.#equalsOneOf(leaf.keys, plain)];
+    return conditions.length === 0 ? 'false' : `(${conditions.join(' or ')})`;
+  }
+
+  #equalsOneOf(keys: readonly string[], values: readonly Scalar[]): string {
+    const [first = null, ...more] = values;
+    if (more.length === 0) return this.#equalsJson(keys, first);
+    const any = (list: readonly unknown[]) =>
+      `any(${this.#bind(
+        list.map((one) => JSON.stringify(one)),
+        'jsonb[]',
+      )})`;
+    return keys.some(isListIndex)
+      ? `${this.#at(keys)} = ${any(values)}`
+      : `c.metadata @> ${any(values.map((value) => nestedIn(keys, value)))}`;
   }
 
   #equals(leaf: FilterLeaf & { keys: readonly string[] }, value: Scalar): string {
@@ -203,8 +224,7 @@ class LeafCompiler {
    */
   #containment(root: string, keys: readonly string[], value: unknown): string | undefined {
     if (keys.some(isListIndex)) return undefined;
-    const nested = keys.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value);
-    return `${root} @> ${this.#bind(JSON.stringify(nested), 'jsonb')}`;
+    return `${root} @> ${this.#bind(JSON.stringify(nestedIn(keys, value)), 'jsonb')}`;
   }
 
   #contains(leaf: MetadataLeaf): string {

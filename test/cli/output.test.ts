@@ -1,9 +1,11 @@
 /** Tables for people, without a platform. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { printError } from '../../cli/errors.ts';
 import { singleLine, table } from '../../cli/output.ts';
 import { lineOf } from '../../cli/progress.ts';
+import { ApiError } from '../../client/errors.ts';
 
 const columns = { NAME: ({ name }: { name: string }) => name, STATE: () => 'done' };
 
@@ -28,6 +30,15 @@ test('columns are as wide as their cells', () => {
 test('text is one line, and nothing in it moves or turns what follows', () => {
   expect(singleLine('a\r\n\u001b[31mb\u2028c\u202egnp\u2066d')).toBe('a [31mb c gnp d');
   expect(singleLine('Übung 🚗 मेरा')).toBe('Übung 🚗 मेरा');
+});
+
+test('an error is shown as text is, whatever the platform quotes in it', () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  onTestFinished(() => printed.mockRestore());
+  const issues = [{ path: '$.a\u001b[2K', message: 'b\nc' }];
+  const fields = { status: 400, message: 'a\n\u001b[31mb', requestId: null, issues };
+  printError(new ApiError(fields), false);
+  expect(printed.mock.calls).toEqual([['a  [31mb (400)'], ['  $.a [2K: b c']]);
 });
 
 test('a command whose output cannot be written says so and fails', () => {

@@ -58,6 +58,18 @@ describe('sdp sessions watch', () => {
     expect(events.at(-1)).toMatchObject({ event: 'node', data: { name: 'n1', state: 'Failed' } });
   });
 
+  test('shows the words of a runner on one line, and nothing in them moves the cursor', async () => {
+    const graph = await stage.chainOf(1);
+    const watching = await watch(graph);
+    await stage.upload(graph, 'input', '1');
+    const runner = stage.runner();
+    const task = await runner.acquire(graph.template);
+    const reason = 'Row 7.\n\u001b]0;title\u0007\u001b[2J';
+    await runner.end(task.taskId, 'fail', { category: 'validation', reason });
+    const { out } = await watching.ended;
+    expect(out).toMatch(/ {2}n1: Failed \(validation: Row 7\. \]0;title \[2J\)\n$/);
+  });
+
   test('is refused for an unknown session', async () => {
     const { code, err } = await sdp(['sessions', 'watch', '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10']);
     expect([code, err]).toEqual([1, expect.stringContaining('Session not found. (404, request ')]);

@@ -1,6 +1,6 @@
 /** Files into nodes, and what is listed of them. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PlatformClient } from '../../cli/platform-client.ts';
@@ -154,6 +154,31 @@ describe('sdp upload', () => {
     expect(readFileSync(saved, 'utf8')).toBe('a,b\n1,2\n');
     const lineage = await sdp(['outputs', 'lineage', String(output!.id)]);
     expect(lineage.out).toContain(`Output    ${output!.id} (${output!.outputIdentifier})`);
+  });
+
+  test('saves under the name of an output no hidden file, and replaces none that is there', async () => {
+    const graph = await stage.chainOf(1);
+    const cwd = mkdtempSync(join(folder, 'hidden-'));
+    await stage.upload(graph, 'input', 'alias ls=x', { 'x-platform-output-identifier': '..bashrc' });
+    const [output] = await outputsOf(graph);
+    const download = (...args: string[]) =>
+      runSdp(
+        ['outputs', 'download', String(output!.id), ...args],
+        { SDP_URL: api.url, SDP_TOKEN: people.adminToken },
+        '',
+        cwd,
+      );
+    expect((await download()).code).toBe(0);
+    expect(readdirSync(cwd)).toEqual(['bashrc']);
+    writeFileSync(join(cwd, 'bashrc'), 'own');
+    for (const args of [[], ['-o', '.']])
+      expect(await download(...args)).toMatchObject({
+        code: 1,
+        err: 'bashrc exists. Name the file in the command to replace it.\n',
+      });
+    expect(readFileSync(join(cwd, 'bashrc'), 'utf8')).toBe('own');
+    expect((await download('-o', 'bashrc')).code).toBe(0);
+    expect(readFileSync(join(cwd, 'bashrc'), 'utf8')).toBe('alias ls=x');
   });
 
   test('goes on with a long file where the line broke, also in another command', async () => {

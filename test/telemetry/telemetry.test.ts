@@ -236,9 +236,9 @@ describe('the metrics', () => {
     const developer = await makePerson(api.url, adminToken, 'Developer');
     const status = async (token?: string) =>
       (await ask(api.url, 'GET', '/metrics', token === undefined ? {} : { token })).status;
-    expect(await status(metricsToken)).toBe(200);
-    expect(await status(developer.token)).toBe(200);
-    expect(await status(trainee.token)).toBe(403);
+    for (const token of [metricsToken, developer.token]) expect(await status(token)).toBe(200);
+    const device = await ask(api.url, 'POST', '/api/v2/admin/offline-tokens', { token: adminToken });
+    for (const token of [trainee.token, device.body.token as string]) expect(await status(token)).toBe(403);
     for (const token of [undefined, 'garbage', `${metricsToken}.`]) expect(await status(token)).toBe(401);
   });
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
-import { ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
+import { createDataSource, ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
@@ -149,16 +149,21 @@ describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
     });
   });
 
-  test('answers 502 when the bytes of a recording are missing or broken', async () => {
+  test('answers 502 when the bytes of a recording are missing in its own store, or broken', async () => {
     const { database, objects } = api.composed.services;
     const whole = (await sources())[0]!;
+    // There is a copy of its bytes, which another store has sent.
+    expect((await query([whole.channels[0]!.key])).status).toBe(200);
+    const access = { ...objects.platformAccess, prefix: 'elsewhere/' };
+    const elsewhere = await createDataSource(database, objects.secrets, 'elsewhere', access);
+    if (elsewhere.outcome !== 'saved') throw new Error(elsewhere.outcome);
     const source = await ensurePlatformDataSource(database, objects.platformAccess);
     const broken = newOutputKey();
     const bytes = join(folder, 'broken.parquet');
     await writeFile(bytes, 'PAR1 and nothing else');
     await objects.of(source).put(broken, createReadStream(bytes), { signal: new AbortController().signal });
     const cases = [
-      ['b', { ...whole, objectKey: newOutputKey(), sha256: null }],
+      ['b', { ...whole, dataSourceId: elsewhere.dataSource.id }],
       ['c', { ...whole, objectKey: broken, sha256: null }],
     ] as const;
     for (const [node, changed] of cases) {

@@ -115,6 +115,31 @@ test('an export that is given up leaves no file', async () => {
   expect(await leftOvers()).toEqual([]);
 });
 
+test('texts that repeat make no export longer than its bound, in one piece or in parts', async () => {
+  const path = join(bench.folder, 'repeated.parquet');
+  const connection = await (await DuckDBInstance.create()).connect();
+  const repeated = "SELECT range AS time, 1.5 AS v, repeat('x', 10000) AS s FROM range(2000)";
+  await connection.run(`COPY (${repeated}) TO '${path}' (FORMAT parquet)`);
+  const long = await bench.record({ path }, { timeColumn: 'time' });
+  expect(long.sizeBytes).toBeLessThan(200_000);
+  const bounded = await bench.reader({ maxExportBytes: 4 * 1024 ** 2 });
+  const derived = [{ id: '=twice', derived: parseDerived('v * 2') }];
+  const columns: ExportRequest['columns'] = [{ name: 's', type: 'text', channels: ['s'] }];
+  try {
+    for (const source of [sourceOf(long), { ...sourceOf(long), derived }]) {
+      const asked = request({ sources: [source], columns });
+      await expect(bounded.export(asked)).rejects.toThrow(
+        'The export is longer than 4 MB. Ask for fewer channels, a shorter time, or Parquet.',
+      );
+    }
+    expect(await leftOvers()).toEqual([]);
+    const parquet = request({ sources: [sourceOf(long)], columns, format: 'parquet' });
+    expect((await buffer(await bounded.export(parquet))).length).toBeLessThan(4 * 1024 ** 2);
+  } finally {
+    await bounded.close();
+  }
+});
+
 test('readers that are slow hold only so many files: one more is busy until one of them is gone', async () => {
   const slow = await Promise.all(Array.from({ length: 4 }, () => reader.export(request())));
   await expect(reader.export(request())).rejects.toThrow(SeriesBusy);

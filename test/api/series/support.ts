@@ -47,6 +47,7 @@ export class SeriesBench {
     return SeriesReader.open({
       cacheDir: this.cacheDir,
       maxCacheBytes: 1024 ** 3,
+      maxExportBytes: 1024 ** 3,
       memoryLimitBytes: 512 * 1024 * 1024,
       // On a busy machine a read may take longer than callers wait for one.
       requestTimeoutMs: 300_000,

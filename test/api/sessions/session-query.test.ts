@@ -242,6 +242,14 @@ describe('POST /api/sessions/query', () => {
       });
   });
 
+  test('answers the largest filter', async () => {
+    const value = [null, ...Array.from({ length: 99 }, (_, i) => `v${i}`)];
+    for (const path of ['a.b', Array(20).fill('0').join('.')]) {
+      const or = Array.from({ length: 100 }, () => leaf(path, 'in', value));
+      expect(await query({ filter: { or }, orderBy: [{ path }] })).toMatchObject({ status: 200 });
+    }
+  });
+
   test('is for Administrators, Instructors and Developers, and for offline tokens', async () => {
     for (const token of [
       people.Administrator.token,

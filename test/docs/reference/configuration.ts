@@ -112,6 +112,8 @@ const common: Readonly<Record<string, string>> = {
   PORT: 'Port to listen on.',
   RESPONSE_CHECKS: '`strict` turns an undeclared response into a 500; for tests.',
   SERIES_CACHE_MB: 'Maximum size of `SERIES_CACHE_DIR`, in megabytes.',
+  SERIES_EXPORT_MB:
+    'Longest file of an export, in megabytes. Files of up to 4 exports at once are there beside the copies, each until it is read.',
 };
 
 export function configurationPage(): string {

@@ -128,11 +128,14 @@ test('an export is a table that a spreadsheet does not run', () => {
   const text = csvOf([
     session('a', { name: '=1+1, "x"', pinnedMetadata: [{ path: 'tyre', value: 'soft' }] }),
     session('b', { state: 'failed', nodeCounts: { Failed: 1 } }),
+    // Many spreadsheets begin a cell there.
+    session('c', { name: 'x;=1+1' }),
   ]);
   expect(text.split('\r\n')).toEqual([
     'id,name,state,nodes done,nodes,project,template,owner,created,last activity,bytes,tyre',
     `a,"'=1+1, ""x""",Done,3,3,Tracks,table,Petra,2026-11-20T10:00:00.000Z,2026-11-20T10:05:00.000Z,10,soft`,
     'b,Session b,Failed,0,1,Tracks,table,Petra,2026-11-20T10:00:00.000Z,2026-11-20T10:05:00.000Z,10,',
+    "c,x;'=1+1,Done,3,3,Tracks,table,Petra,2026-11-20T10:00:00.000Z,2026-11-20T10:05:00.000Z,10,",
   ]);
 });
 

@@ -1,5 +1,6 @@
 /** How newer answers change the list of sessions, and its rows as people read them. Pure: tested without a browser. */
 import type { SessionList, SessionListRow } from '../../../client/types.ts';
+import { guardedText, needsQuotes } from '../../../domain/reports/spreadsheet-text.ts';
 import { plural } from '../format.ts';
 import { isClosed, valueText } from '../session/metadata-model.ts';
 import { sharedWindow } from '../shared/model.ts';
@@ -93,11 +94,10 @@ function valueAt(session: SessionListRow, path: string): string {
   return pinned === undefined ? '' : valueText(pinned.value);
 }
 
-/** Text that a spreadsheet would take for a formula gets a sign before it. */
 function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = guardedText(value);
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** `shared, open`, `shared, closed` or `closed`; null for other sessions. */
