@@ -88,6 +88,16 @@ describe('Parquet', () => {
     expect(odd.description.channels.map(({ unit }) => unit)).toEqual([null, null]);
   });
 
+  test('refuses decimals that its reader would take for other numbers', async () => {
+    // One row of `v`, 1.23 as a decimal of 50 digits, as pyarrow writes it.
+    const file =
+      'UEFSMRUAFTYVNiwVAhUAFQYVBhwAAAACAAAAAgEAAAAAAAAAAAAAAAAAAAAAAAAB4HgVBBksNQAYBnNjaGVtYRUCABUOFSoVAhgBdiUKFQoVZCxc' +
+      'FQoVZAAAABYCGRwZHCYAHBUOGSUGABkYAXYVABYCFlwWXCYISRwVABUAFQIAPCkGGSYAAgAAABZcFgImCBZcACggcGFycXVldC1jcHAtYXJyb3cg' +
+      'dmVyc2lvbiAyNi4wLjEZHBwAAACKAAAAUEFSMQ==';
+    const error = await bench.fails(Buffer.from(file, 'base64'));
+    expect(error.message).toContain('Column "v": Decimals of more than 38 digits');
+  });
+
   test('reads days without separators as days', async () => {
     const converted = await convert('SELECT 20240101 + i AS date, i AS v FROM range(3) r(i)');
     expect(converted.description.time).toMatchObject({
