@@ -10,7 +10,7 @@ import { recordingLimits } from '../description.ts';
 import { type Engine, isResourceFault } from '../engine.ts';
 import { TabularError } from '../errors.ts';
 import { badTime, castText, finite, isTime, timeFault } from './cast-text.ts';
-import { durationUnits } from './pandas-durations.ts';
+import { durationUnits } from './parquet-durations.ts';
 import type { ReadAs, ReadPlan, SourceColumn, SourceKind, TableSource } from './source.ts';
 
 const sampleCells = 500_000;
