@@ -1,4 +1,5 @@
 /** Reading the inputs of a built-in run, page by page, and their bytes. */
+import { createHash } from 'node:crypto';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { renewLease } from '../../store/runners/lease.ts';
 import { type InputMode, listInputs, type TaskInput } from '../../store/runs/task-inputs.ts';
@@ -23,7 +24,10 @@ export async function* taskInputs(
   }
 }
 
-/** Stores the bytes of an input, as they were uploaded, in a file. */
+/**
+ * Stores the bytes of an input, as they were uploaded, in a file.
+ * @throws Error when others came: the next attempt reads again, and no file is refused for what happened on the way
+ */
 export async function downloadInput(
   run: BuiltinRun,
   services: BuiltinServices,
@@ -36,7 +40,17 @@ export async function downloadInput(
     input.objectOffset === null
       ? undefined
       : { start: input.objectOffset, end: input.objectOffset + input.sizeBytes - 1 };
-  await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes }) =>
-    store.download(input.objectKey, path, { signal, onBytes, ...(range && { range }) }),
+  const hash = createHash('sha256');
+  await run.sources.use(dataSource, run.signal, ({ store, signal, onBytes }) => {
+    const onChunk = (chunk: Buffer) => {
+      hash.update(chunk);
+      onBytes();
+    };
+    return store.download(input.objectKey, path, { signal, onChunk, ...(range && { range }) });
+  });
+  const sha256 = hash.digest('hex');
+  if (input.sha256 === null || input.sha256 === sha256) return;
+  throw new Error(
+    `Input ${input.outputId} came with other bytes: their SHA-256 is ${sha256}, and the platform has ${input.sha256}.`,
   );
 }

@@ -142,14 +142,14 @@ export class ObjectStore {
       readonly range?: ByteRange;
       readonly signal?: AbortSignal;
       /** Called for each chunk that came. */
-      readonly onBytes?: (count: number) => void;
+      readonly onChunk?: (chunk: Buffer) => void;
     } = {},
   ): Promise<void> {
     const { stream } = await this.get(key, options);
-    const { onBytes } = options;
+    const { onChunk } = options;
     try {
       const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: 1024 * 1024 });
-      if (onBytes !== undefined) stream.on('data', (chunk: Buffer) => onBytes(chunk.length));
+      if (onChunk !== undefined) stream.on('data', onChunk);
       await pipeline(stream, file, options.signal === undefined ? {} : { signal: options.signal });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await unlink(path).catch(() => undefined);

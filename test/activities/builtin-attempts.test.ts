@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,6 +146,26 @@ describe('an attempt that ends in the middle', () => {
     });
     expect((await outputsOf(session)).map(({ name }) => name)).toHaveLength(2);
     expect((await runsOf(session)).map(({ outcome }) => outcome)).toEqual(['no-output', 'failed']);
+  });
+
+  test('which got other bytes than were uploaded rejects no input, and the next one reads them again', async () => {
+    const session = await unnoticed(undefined, ['one.csv', table(1, 2)]);
+    const { database } = api.composed.services;
+    const setDigest = (digest: string) =>
+      database.query('update node_output set sha256 = $2 where node_instance_id = $1', [
+        session.nodeId(0),
+        digest,
+      ]);
+    const digest = createHash('sha256').update(table(1, 2)).digest('hex');
+    await setDigest(createHash('sha256').digest('hex'));
+    const { identity, taskId, ended } = await workOn(session, { turnSeconds: 60, report: () => undefined });
+    expect(ended).toMatchObject({ message: expect.stringContaining('came with other bytes') });
+    await setDigest(digest);
+    const end: TaskEnd = { kind: 'fail', category: 'error', reason: String(ended) };
+    await endTask(database, identity, taskId, end, { digest: 'digest', jitter: 0 });
+    const [, recording] = await session.settled();
+    expect(recording).toMatchObject({ state: 'Succeeded', rejectedInputs: 0 });
+    expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
   });
 
   test('its outputs count for the run, also when the next one has nothing left to write', async () => {

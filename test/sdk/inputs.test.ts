@@ -1,4 +1,5 @@
 /** What a runner reads: pages, decoded bytes, and new inputs of an incremental node. */
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { defineRunner, type Input, type RunResult, type Task } from '../../sdk/index.ts';
@@ -66,6 +67,16 @@ describe('inputs', () => {
     });
     await stage.until(graph, 'n1', 'Failed');
     expect((await stage.node(graph, 'n1')).statusDetails).toMatch(/^error: (incorrect|invalid|unexpected)/);
+  });
+
+  test('that are cut gzip fail their reader alone, which may go on', async () => {
+    const cut = gzipSync(randomBytes(200_000)).subarray(0, 100_000);
+    const graph = await oneNode([[cut, { 'content-encoding': 'gzip' }]], {}, async (task) => {
+      for await (const input of task.inputs())
+        await task.write(await input.text().catch((error: Error) => error.message));
+    });
+    await stage.until(graph, 'n1', 'Succeeded');
+    expect(await stage.latest(graph, 'n1')).toContain('unexpected end of file');
   });
 
   test('that nobody reads to their end leave nothing under way', async () => {

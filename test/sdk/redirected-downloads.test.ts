@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, test } from 'vitest';
 import { defineRunner } from '../../sdk/index.ts';
 import { commandLine } from '../cli/support.ts';
@@ -60,9 +61,9 @@ function asked() {
 }
 
 describe.each(languages)('a runner in $language', ({ start }) => {
-  async function digestOf(stored: Uint8Array): Promise<string> {
+  async function digestOf(stored: Uint8Array, headers: Record<string, string> = {}): Promise<string> {
     const graph = await stage.chainOf(1, { maxAttempts: 1 });
-    await stage.upload(graph, 'input', stored);
+    await stage.upload(graph, 'input', stored, headers);
     await start(graph);
     await stage.until(graph, 'n1', 'Succeeded');
     return await stage.latest(graph, 'n1');
@@ -85,12 +86,22 @@ describe.each(languages)('a runner in $language', ({ start }) => {
     },
   );
 
-  test.each(['refuse', { status: 403 }, { status: 200 }, 'other-byte'] as const)(
+  test.each(['refuse', { status: 403 }, { status: 200 }, { otherByteAt: bytes.length - 1 }] as const)(
     'reads through the platform after %j',
     async (fault) => {
       const seen = asked();
       store.spoil(/^GET/, fault);
       expect(await digestOf(bytes)).toBe(sha256(bytes));
+      expect(seen()).toHaveLength(1);
+    },
+  );
+
+  test.each([10, 1_000_000])(
+    'reads packed bytes through the platform where byte %i is another',
+    async (otherByteAt) => {
+      const seen = asked();
+      store.spoil(/^GET/, { otherByteAt });
+      expect(await digestOf(gzipSync(bytes), { 'content-encoding': 'gzip' })).toBe(sha256(bytes));
       expect(seen()).toHaveLength(1);
     },
   );
@@ -124,7 +135,7 @@ describe('a download', () => {
     { way: 'broken', faults: ['refuse'] },
     { way: 'refused', faults: [{ status: 403 }] },
     { way: 'other bytes', faults: [{ status: 200 }] },
-    { way: 'another byte', faults: ['other-byte'] },
+    { way: 'another byte', faults: [{ otherByteAt: bytes.length - 1 }] },
     { way: 'silent', faults: [{ heldUntil: new Promise<void>(() => undefined) }] },
   ] as const;
   test.each(ways)('of the command line: $way', async ({ way, faults }) => {
@@ -138,7 +149,7 @@ describe('a download', () => {
     expect(seen().map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 
-  test.skipIf(missing !== '').each([{ status: 200 }, 'other-byte'] as const)(
+  test.skipIf(missing !== '').each([{ status: 200 }, { otherByteAt: bytes.length - 1 }] as const)(
     'of the Python client through the platform, after %j',
     async (fault) => {
       const graph = await stage.chainOf(1);

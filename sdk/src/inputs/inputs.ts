@@ -1,6 +1,5 @@
 /** Inputs of a task: lists by pages, bytes as streams that survive broken connections. */
-import { pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { InputMode, InputWire } from '../calls/wire.ts';
 import { messageOf, TaskFailure } from '../errors.ts';
@@ -15,6 +14,7 @@ import {
 } from './delimited-text.ts';
 import { readResumed } from './resumed-read.ts';
 import { boundTo } from './task-stream.ts';
+import { unzip } from './unzip.ts';
 
 const pageInputs = 100;
 const bytesDefaultMax = 256 * 1024 * 1024;
@@ -81,12 +81,8 @@ export class Input implements InputInfo {
    */
   stream(options: { readonly raw?: boolean } = {}): Readable {
     const stored = readResumed(this.#calls, this);
-    if (options.raw === true || this.contentEncoding !== 'gzip') return boundTo(this.#calls, stored);
-    // The reader sees the failure of either by the last stream.
-    return boundTo(
-      this.#calls,
-      pipeline(stored, createGunzip(), () => undefined),
-    );
+    const isPlain = options.raw === true || this.contentEncoding !== 'gzip';
+    return boundTo(this.#calls, isPlain ? stored : unzip(stored));
   }
 
   /**

@@ -32,6 +32,19 @@ describe('texts of durations are times', () => {
     ]);
   });
 
+  test.each([
+    ['time [us]', [700_000_000, 800_000_000], [700_000, 800_000]],
+    ['time_ms', [700_000_000, 700_000_001], [700_000_000, 700_000_001]],
+    ['time [ns]', [1_500_000_000, 2_500_000_000], [1_500, 2_500]],
+    // Too many seconds for a duration.
+    ['time [s]', [1_795_860_000_000, 1_795_860_000_001], [1_795_860_000_000, 1_795_860_000_001]],
+  ])(
+    'numbers below %s count in its unit, and are no seconds since 1970',
+    async (heading, [a, b], expected) => {
+      expect(await times(`${heading},v\n${a},1\n${b},2\n`)).toEqual(expected);
+    },
+  );
+
   test('but not in a channel that is no time, and not hours and minutes', async () => {
     const laps = 'lap,lap time\n1,1:07.5\n2,1:06.5\n3,1:08.0\n';
     expect((await bench.convert(laps)).description.time.name).toBe('lap');

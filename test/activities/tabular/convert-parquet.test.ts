@@ -88,6 +88,30 @@ describe('Parquet', () => {
     expect(odd.description.channels.map(({ unit }) => unit)).toEqual([null, null]);
   });
 
+  test('reads durations of Arrow, as polars writes them, in their unit', async () => {
+    // Written by pyarrow: `time` is a duration in microseconds, `v` an integer.
+    const schema =
+      '/////7AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAIAAABMAAAABAAAAMz///8AAAECEAAAABwAAAAEAAAA' +
+      'AAAAAAEAAAB2AAAACAAMAAgABwAIAAAAAAAAAQgAAAAQABQACAAGAAcADAAAABAAEAAAAAAAARIQAAAAHAAAAAQAAAAAAAAABAAAAHRpbWUAAAYA' +
+      'CAAGAAYAAAAAAAIAAAAAAA==';
+    const query = 'SELECT 800000000 + 1500 * i AS time, i AS v FROM range(3) r(i)';
+    const written = (text: string) => convert(query, {}, `, KV_METADATA {'ARROW:schema': '${text}'}`);
+    const { time } = (await written(schema)).description;
+    expect(time).toMatchObject({ kind: 'relative', from: 800_000, to: 800_003 });
+    for (const broken of [schema.slice(0, 150), schema.slice(8), 'no schema'])
+      expect((await written(broken)).description.time).toMatchObject({ kind: 'absolute' });
+  });
+
+  test('refuses decimals that its reader would take for other numbers', async () => {
+    // One row of `v`, 1.23 as a decimal of 50 digits, as pyarrow writes it.
+    const file =
+      'UEFSMRUAFTYVNiwVAhUAFQYVBhwAAAACAAAAAgEAAAAAAAAAAAAAAAAAAAAAAAAB4HgVBBksNQAYBnNjaGVtYRUCABUOFSoVAhgBdiUKFQoVZCxc' +
+      'FQoVZAAAABYCGRwZHCYAHBUOGSUGABkYAXYVABYCFlwWXCYISRwVABUAFQIAPCkGGSYAAgAAABZcFgImCBZcACggcGFycXVldC1jcHAtYXJyb3cg' +
+      'dmVyc2lvbiAyNi4wLjEZHBwAAACKAAAAUEFSMQ==';
+    const error = await bench.fails(Buffer.from(file, 'base64'));
+    expect(error.message).toContain('Column "v": Decimals of more than 38 digits');
+  });
+
   test('reads days without separators as days', async () => {
     const converted = await convert('SELECT 20240101 + i AS date, i AS v FROM range(3) r(i)');
     expect(converted.description.time).toMatchObject({

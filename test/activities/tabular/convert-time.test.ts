@@ -21,6 +21,7 @@ const absolute: Case[] = [
   ['day first with decimal commas', 'Datum', ['"04.03.2021 05:06:07,0"', '"04.03.2021 05:06:08,500"']],
   ['ISO 8601 with decimal commas', 'time', ['"2021-03-04T05:06:07,0Z"', '"2021-03-04T05:06:08,500Z"']],
   ['as logs of Python have them', 'time', ['"2021-03-04 05:06:07,000"', '"2021-03-04 05:06:08,500"']],
+  ['with a blank before the offset', 'time', ['2021-03-04 07:06:07.0 +0200', '2021-03-04 03:36:08.5 -01:30']],
   ['compact', 'time', ['20210304T050607Z', '20210304T050608Z']],
   ['epoch seconds', 'timestamp', [`${first / 1000}`, `${second / 1000}`]],
   ['epoch milliseconds', 'timestamp', [`${first}`, `${second}`]],

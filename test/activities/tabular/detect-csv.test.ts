@@ -135,6 +135,30 @@ describe('the rows that detection reads', () => {
   });
 });
 
+test('decimal commas and marks of thousands are found after hundreds of whole numbers', async () => {
+  const whole = Array.from({ length: 300 }, (_, row) => `${row};0;0\n`).join('');
+  const converted = await bench.convert(`t;v;w\n${whole}300;0,5;1.200,5\n`);
+  expect((await bench.rows(converted)).at(-1)).toEqual({ t: 300_000, v: 0.5, w: 1200.5 });
+});
+
+test('fields of blanks are missing values, in the sample and after it', async () => {
+  const text = 't,v,on,late\n0, 1.5,true,  \n1,    ,   ,  \n2,2,false,  \n3,   ,\t,  \n4,5,true,7\n';
+  for (const rows of [1, 2, 10_000]) {
+    const converted = await bench.convert(text, { maxAutodetectSampleRows: rows });
+    const read = await bench.rows(converted);
+    expect(read.map(({ v, on }) => [v, on])).toEqual([
+      [1.5, true],
+      [null, null],
+      [2, false],
+      [null, null],
+      [5, true],
+    ]);
+    expect(read.map(({ late }) => late)).toEqual([null, null, null, null, 7]);
+  }
+  const times = await bench.convert('time;v\n0;1\n  ;2\n2;3\n', { timeColumn: 'time' });
+  expect((await bench.rows(times)).map((row) => row.t)).toEqual([0, 2000]);
+});
+
 test('columns of decimal commas are numbers beside a column of points', async () => {
   const { description } = await bench.convert('t;v;w;version\n0;1,5;2,5;1.2\n1;2,5;3,5;1.2\n');
   expect(description.channels.map(({ type }) => type)).toEqual(['number', 'number', 'text']);

@@ -13,8 +13,8 @@ type Fault =
   | { readonly requestBytes: number }
   /** Passes on so many bytes of the answer's body, then breaks the connection: at once, or when `cutWhen` resolves. */
   | { readonly answerBytes: number; readonly cutWhen?: Promise<void> }
-  /** Passes the answer on with another last byte. */
-  | 'other-byte'
+  /** Passes the answer on with another byte at this place. */
+  | { readonly otherByteAt: number }
   /** Passes the platform's answer on when this resolves. */
   | { readonly heldUntil: Promise<void> }
   /** Answers by itself. */
@@ -109,9 +109,9 @@ async function passAnswer(
   }
   if (typeof fault === 'object' && 'heldUntil' in fault) await fault.heldUntil;
   response.writeHead(answer.statusCode ?? 502, answer.headers);
-  if (fault === 'other-byte') {
+  if (typeof fault === 'object' && 'otherByteAt' in fault) {
     const bytes = await buffer(answer);
-    bytes[bytes.length - 1]! ^= 1;
+    bytes[fault.otherByteAt]! ^= 1;
     response.end(bytes);
     return;
   }

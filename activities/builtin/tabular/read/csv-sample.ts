@@ -1,7 +1,7 @@
 /** The start of a delimited text, read leniently, to find delimiter, heading and units before the strict reading. */
 
 import type { InputFormat } from '../configuration.ts';
-import { TabularError } from '../errors.ts';
+import { NoTabularData, TabularError } from '../errors.ts';
 import { isNumberText, looksLikeTime } from '../text/text-values.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
 import { footerAt } from './footer.ts';
@@ -56,6 +56,7 @@ export function readCsvLayout(
   const body = text.slice(preamble.characters);
   const first = splitRecords(body, delimiter, 1, isWhole)[0];
   if (first === undefined) {
+    if (isWhole) throw new NoTabularData('The file has no rows.');
     throw new TabularError('No line of the file ends within its first megabytes; it is not a table.');
   }
   const rows = Math.min(maxRows, Math.max(headingRows, Math.floor(sampleCells / first.cells.length)));

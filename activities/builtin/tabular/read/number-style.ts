@@ -14,11 +14,10 @@ const grouped = {
   ',': /^\s*[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?\s*$/,
   '.': /^\s*[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?\s*$/,
 };
-const probeRecords = 200;
 
 /** Marks of thousands are only seen where some number has both marks: `1,200` and `1.200` alone may be either. */
 export function numberStyle(delimiter: string, records: readonly CsvRecord[]): NumberStyle {
-  const cells = records.slice(0, probeRecords).flatMap((record) => record.cells);
+  const cells = records.flatMap((record) => record.cells);
   const thousands = ([',', '.'] as const).find((mark) => usesThousands(cells, mark)) ?? null;
   if (thousands !== null) return { decimalComma: thousands === '.', thousands };
   const points = cells.filter((cell) => cell.includes('.') && isNumberText(cell, false));

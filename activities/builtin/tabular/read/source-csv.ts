@@ -9,7 +9,7 @@ import type { InputFormat, TabularConfiguration } from '../configuration.ts';
 import { type RecordingFormat, recordingLimits } from '../description.ts';
 import type { Engine } from '../engine.ts';
 import { excerpt, TabularError } from '../errors.ts';
-import { isMissingText, sampleColumn } from '../text/text-values.ts';
+import { isBlank, isMissingText, sampleColumn } from '../text/text-values.ts';
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
 import { copyPart } from './copy-part.ts';
 import { maxLineBytes, rowFault } from './csv-faults.ts';
@@ -107,10 +107,10 @@ class CsvSource implements TableSource {
     this.format = formats[layout.delimiter];
     this.#nullTokens = new Set(['', 'NaN', 'nan', 'NAN']);
     this.columns = layout.headings.map((heading, index) => {
-      const sample = layout.records.map((record) => record.cells[index] ?? null).map(blankAsNull);
-      const { kind, nullTokens } = sampleColumn(sample, this.decimalComma);
+      const cells = layout.records.map((record) => record.cells[index] ?? null);
+      const { kind, nullTokens } = sampleColumn(cells, this.decimalComma);
       for (const token of nullTokens) this.#nullTokens.add(token);
-      return { heading, unit: layout.units?.[index] ?? null, kind, sample };
+      return { heading, unit: layout.units?.[index] ?? null, kind, sample: cells.map(blankAsNull) };
     });
     if (layout.hasSettings)
       this.warnings.push('The lines above the table, such as settings of the recorder, were not read.');
@@ -260,7 +260,8 @@ class CsvSource implements TableSource {
     if (this.#rereads >= maxRereads) return false;
     const column = this.columns[index];
     if (column === undefined) return false;
-    if (isMissingText(value) && !this.#nullTokens.has(value)) this.#nullTokens.add(value);
+    const isMissing = isMissingText(value) || isBlank(value);
+    if (isMissing && !this.#nullTokens.has(value)) this.#nullTokens.add(value);
     else if (column.kind === 'empty') {
       // After a few of them, all the columns that were empty in the sample are read as texts.
       for (const [other, { kind }] of this.columns.entries()) {
@@ -295,5 +296,5 @@ class CsvSource implements TableSource {
 const formats = { ',': 'csv', '\t': 'tsv', ';': 'semicolon', '|': 'pipe' } as const;
 
 function blankAsNull(value: string | null): string | null {
-  return value === null || value.trim() === '' ? null : value;
+  return value === null || isBlank(value) ? null : value;
 }

@@ -10,7 +10,7 @@ import { recordingLimits } from '../description.ts';
 import { type Engine, isResourceFault } from '../engine.ts';
 import { TabularError } from '../errors.ts';
 import { badTime, castText, finite, isTime, timeFault } from './cast-text.ts';
-import { durationUnits } from './pandas-durations.ts';
+import { durationUnits } from './parquet-durations.ts';
 import type { ReadAs, ReadPlan, SourceColumn, SourceKind, TableSource } from './source.ts';
 
 const sampleCells = 500_000;
@@ -53,6 +53,7 @@ export async function openParquet(engine: Engine, input: ParquetInput): Promise<
     if (leaves.length > recordingLimits.columns) {
       throw new TabularError(`The file has more than ${recordingLimits.columns} values a row.`);
     }
+    await refuseLongDecimals(engine, path);
     await refuseTooManyValues(engine, input, leaves.length);
     const from = `(SELECT * FROM ${table}) AS s(${names.map((_, index) => `s${index}`).join(', ')})`;
     const rows = Math.min(maxRows, Math.floor(sampleCells / Math.max(1, leaves.length)));
@@ -75,6 +76,19 @@ export async function openParquet(engine: Engine, input: ParquetInput): Promise<
   } catch (error) {
     throw unreadable(error) ?? error;
   }
+}
+
+const maxDecimalDigits = 38;
+
+/** DuckDB reads longer decimals as other numbers. */
+async function refuseLongDecimals(engine: Engine, path: string): Promise<void> {
+  const sql = 'SELECT name FROM parquet_schema($1) WHERE precision > $2 LIMIT 1';
+  const [found] = await engine.rows({ sql, parameters: [path, maxDecimalDigits] });
+  if (found === undefined) return;
+  throw new TabularError(
+    `Decimals of more than ${maxDecimalDigits} digits are not read; write the column as DOUBLE or as text.`,
+    { columnName: String(found[0]) },
+  );
 }
 
 /** A repeated value needs almost no bytes in the file: a few kilobytes may mean years of work. */

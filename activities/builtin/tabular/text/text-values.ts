@@ -5,7 +5,7 @@ type TextKind = 'number' | 'boolean' | 'text' | 'empty';
 
 export interface ColumnSample {
   kind: TextKind;
-  /** Texts in an otherwise numeric column that mean a missing number, as spelled. */
+  /** Texts in a column of numbers or truth values that mean a missing one, as spelled; blanks too. */
   nullTokens: string[];
 }
 
@@ -27,6 +27,10 @@ export function isMissingText(value: string): boolean {
   return missingShape.test(value.trim());
 }
 
+export function isBlank(value: string): boolean {
+  return value.trim() === '';
+}
+
 export function looksLikeTime(value: string): boolean {
   return /^\s*\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?(?:[T ].*)?$/.test(value);
 }
@@ -36,17 +40,20 @@ export function sampleColumn(values: readonly (string | null)[], decimalComma: b
   let numbers = 0;
   let booleans = 0;
   const missing = new Set<string>();
+  const blanks = new Set<string>();
   for (const value of values) {
-    if (value === null || value.trim() === '') continue;
-    if (isNumberText(value, decimalComma)) numbers++;
+    if (value === null) continue;
+    if (isBlank(value)) blanks.add(value);
+    else if (isNumberText(value, decimalComma)) numbers++;
     else if (booleanShape.test(value.trim())) booleans++;
     else if (isMissingText(value)) missing.add(value);
     else return { kind: 'text', nullTokens: [] };
     if (numbers > 0 && booleans > 0) return { kind: 'text', nullTokens: [] };
   }
-  if (numbers > 0) return { kind: 'number', nullTokens: [...missing] };
-  if (booleans > 0) return { kind: 'boolean', nullTokens: [...missing] };
-  return { kind: missing.size > 0 ? 'text' : 'empty', nullTokens: [] };
+  const nullTokens = [...missing, ...blanks];
+  if (numbers > 0) return { kind: 'number', nullTokens };
+  if (booleans > 0) return { kind: 'boolean', nullTokens };
+  return missing.size > 0 ? { kind: 'text', nullTokens: [] } : { kind: 'empty', nullTokens };
 }
 
 /** A number text as a number; NaN for other text. */

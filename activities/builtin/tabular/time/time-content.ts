@@ -95,12 +95,16 @@ function numericContent(
   const areYears = numbers.every((value) => Number.isInteger(value) && value >= 1000 && value < 3000);
   if (areYears && isNamed && yearName.test(name)) return { form: 'year' };
   const isMs = configuration.timeColumnIsMs ?? null;
+  const unitMs =
+    (unit === null ? null : unitMilliseconds(unit)) ?? unitMilliseconds(unitInName.exec(name)?.[1] ?? '');
   if (isMs === null && (isChosen || dayName.test(name)) && values.every(isDay))
     return { form: 'text', format: '%Y%m%d', isAmbiguous: false };
   if (isMs === null && values.every(isMoment))
     return { form: 'text', format: '%Y%m%d%H%M%S', isAmbiguous: false };
   const epoch = epochs.find(({ from, to, millisecondsEach }) => {
     if (isMs !== null && millisecondsEach !== (isMs ? 1 : 1000)) return false;
+    // `time [us]` from 700000000 on began eleven minutes before, and not in 1992.
+    if (unitMs !== null && millisecondsEach > unitMs) return false;
     return numbers.every((value) => value >= from && value < to);
   });
   if (epoch !== undefined) return { form: 'epoch', millisecondsEach: epoch.millisecondsEach };
@@ -108,11 +112,7 @@ function numericContent(
   const serial = serials.find(({ from, to }) => numbers.every((value) => value >= from && value < to));
   if (serial !== undefined && unit === null && dateName.test(name))
     return { form: 'days', epochDay: serial.epochDay };
-  const millisecondsEach =
-    (unit === null ? null : unitMilliseconds(unit)) ??
-    unitMilliseconds(unitInName.exec(name)?.[1] ?? '') ??
-    (/^milli/i.test(name) ? 1 : 1000);
-  return { form: 'offset', millisecondsEach };
+  return { form: 'offset', millisecondsEach: unitMs ?? (/^milli/i.test(name) ? 1 : 1000) };
 }
 
 /** Names of columns of days. */

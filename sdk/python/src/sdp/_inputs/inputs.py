@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class Input(InputInfo):
         buffered = io.BufferedReader(stored, _BUFFER_BYTES)  # type: ignore[type-var]
         if raw or self.content_encoding != "gzip":
             return buffered
-        return cast(BinaryIO, _Unzipped(buffered))
+        return cast(BinaryIO, io.BufferedReader(_Unzipped(buffered), _BUFFER_BYTES))
 
     def bytes(self, max_bytes: int = _DEFAULT_MAX_BYTES) -> bytes:
         """All bytes, decoded. Raises ValueError for more than the limit."""
@@ -135,16 +136,32 @@ class Input(InputInfo):
         return frames.to_polars(self, options)
 
 
-class _Unzipped(gzip.GzipFile):
-    """Closes the file that it reads, too."""
+class _Unzipped(io.RawIOBase):
+    """Stored gzip as plain bytes."""
 
     def __init__(self, source: BinaryIO) -> None:
-        super().__init__(fileobj=source, mode="rb")
         self._source = source
+        self._decoder = gzip.GzipFile(fileobj=source, mode="rb")
+
+    def readable(self) -> bool:
+        """Always true."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fills a part of the buffer; 0 at the end."""
+        try:
+            return self._decoder.readinto(buffer)
+        except (gzip.BadGzipFile, zlib.error, EOFError):
+            # Bytes that were damaged on the way differ from their SHA-256, which is checked at their end.
+            while self._source.read(_BUFFER_BYTES):
+                pass
+            raise
 
     def close(self) -> None:
-        super().close()
+        """Closes the file that it reads, too."""
+        self._decoder.close()
         self._source.close()
+        super().close()
 
 
 def list_inputs(calls: TaskCalls, mode: InputMode) -> Iterator[Input]:

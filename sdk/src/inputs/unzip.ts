@@ -1,0 +1,38 @@
+/** Stored gzip as plain bytes. */
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { createGunzip, type Gunzip } from 'node:zlib';
+
+/**
+ * The decoded bytes.
+ *
+ * Where the decoder fails, the rest of the stored bytes is read before the failure is told: bytes that were damaged on the
+ * way differ from their SHA-256, which is checked at their end, and that failure comes first.
+ */
+export function unzip(stored: Readable): Readable {
+  const decoder = createGunzip();
+  const plain = Readable.from(decode(stored, decoder), { objectMode: false });
+  const destroy = plain._destroy;
+  // At once: the decoder may wait for bytes that come late.
+  plain._destroy = function (this: Readable, error, callback) {
+    stored.destroy();
+    decoder.destroy();
+    destroy.call(this, error, callback);
+  };
+  return plain;
+}
+
+async function* decode(stored: Readable, decoder: Gunzip): AsyncGenerator<Buffer, void, void> {
+  stored.once('error', (fault) => decoder.destroy(fault)).pipe(decoder);
+  try {
+    yield* decoder;
+  } catch (error) {
+    if (isBroken(error)) await finished(stored.unpipe(decoder).resume(), { writable: false });
+    throw error;
+  }
+}
+
+/** What the decoder itself finds, not what its source or its reader does. */
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+}
