@@ -1,10 +1,4 @@
-/**
- * `npm run campaign:faults`: every kind of fault alone, then random pairs. `-- --seed N` repeats one. `--kind 1,2,3`,
- * `--kind 4+12` or `--kind pairs` chooses rounds, `--pairs N` says how many pairs, `--size small|full`,
- * `--acknowledged N` and `--faults N` how long a round is, `--processes 1|2` how many of each process. `--write` puts
- * each row into docs/reliability.md as soon as its round is over, and keeps the rows of other kinds, so that a
- * campaign can be run in parts.
- */
+/** `npm run campaign:faults`: every kind of fault alone, then random pairs; `-- --help` says what can be chosen. */
 import { copyFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,8 +16,19 @@ import { runCampaign } from './run.ts';
 import { sizes } from './sizes.ts';
 import { type RunFacts, tableOf, writeRows } from './table.ts';
 
+const usage = `Usage: npm run campaign:faults -- [options]
+  --seed N            repeats the campaign of this seed
+  --kind KINDS        only these rounds: 1,2,3 or 4+12 (a pair) or pairs
+  --pairs N           how many random pairs
+  --size small|full   how long each round is; small: as in npm test
+  --acknowledged N    a round ends after so many acknowledged uploads
+  --faults N          and so many faults
+  --processes 1|2     how many of each process
+  --write             puts each row into docs/reliability.md when its round is over, and keeps the rows of other kinds`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', short: 'h', default: false },
     seed: { type: 'string' },
     kind: { type: 'string', multiple: true },
     pairs: { type: 'string' },
@@ -124,4 +129,8 @@ function quietTemporal(): void {
   });
 }
 
+if (values.help) {
+  console.log(`${usage}\nKinds:\n${kinds.map(({ number, name }) => `  ${number} ${name}`).join('\n')}`);
+  process.exit(0);
+}
 process.exit(await main());
