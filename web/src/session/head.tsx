@@ -167,7 +167,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
         <p class="session-failure">
           <strong>{titleOf(first.name)}</strong> failed:{' '}
           <span>{beginningOf(withoutCategory(first.statusDetails ?? ''))}</span>{' '}
-          <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>
+          <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>{' '}
           {summary.failed.length > 1 && (
             <span>({plural(summary.failed.length - 1, 'other node', 'other nodes')} failed too)</span>
           )}
