@@ -135,6 +135,21 @@ describeInBrowser('a failed node', () => {
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 has no speed.' });
   });
 
+  test('keeps what was typed and not saved while other parts of the session are shown', async () => {
+    await panel().getByLabel('laps').fill('4');
+    await panel().getByLabel('width').fill('wide');
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByRole('searchbox', { name: 'Search files' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('4');
+    await expect.poll(() => panel().getByLabel('width').inputValue()).toBe('wide');
+    await panel().getByRole('button', { name: 'Undo' }).click();
+    await page.locator(`[data-node="${session.input}"]`).click();
+    await page.getByRole('region', { name: 'Node in' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('2');
+  });
+
   test('refuses a change of what somebody else changed meanwhile, and shows that after a reload', async () => {
     await panel().getByLabel('laps').fill('5');
     await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });
