@@ -83,6 +83,7 @@ export function workTests(work: () => Work): void {
   const machineTests = () => {
     test('machines stand side by side on one time axis and one scale, by an address that others open', async () => {
       const page = await open(`/dashboards/${work().world.dashboardId}`);
+      await page.getByRole('button', { name: 'Hide speed (simulator-1.csv)' }).waitFor();
       await page.getByRole('button', { name: 'Side by side' }).click();
       const charts = page.locator('.machine-columns .chart');
       await charts.nth(8).waitFor();
