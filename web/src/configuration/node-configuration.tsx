@@ -11,10 +11,10 @@ import {
   saveConfiguration,
 } from '../runs/api.ts';
 import { Icon } from '../ui/icon.tsx';
+import { keepDraft, keptDraft } from '../ui/kept-drafts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { faultOf } from './fault-words.ts';
-import { keepDraft, keptDraft } from './kept-drafts.ts';
 import { Revisions } from './revisions.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
@@ -161,10 +161,20 @@ function SaveButtons(props: { edit: ReturnType<typeof useDraft>; reruns: boolean
   );
 }
 
+interface KeptDraft {
+  /** That the form began with. */
+  readonly revision: number;
+  readonly shown: NodeConfiguration['configuration'];
+  readonly draft: Draft;
+}
+
 /** What is typed into the form, its faults, and how it is saved. */
 function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: FormProps) {
-  const draftKey = `${useAuth().signIn?.user.userId} ${nodeInstanceId}`;
-  const [kept] = useState(() => (frozen ? null : keptDraft(draftKey, present.revision)));
+  const draftKey = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId}`;
+  const [kept] = useState(() => {
+    const found = keptDraft<KeptDraft>(draftKey);
+    return !frozen && found?.revision === present.revision ? found : null;
+  });
   const [shown, setShown] = useState(kept?.shown ?? present.configuration);
   const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
   const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
@@ -175,7 +185,8 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
   const hasFaults = Object.keys(made.faults).length > 0;
   const isTyped = JSON.stringify(draft) !== JSON.stringify(untouched(schema, present));
   useEffect(() => {
-    keepDraft(draftKey, isTyped ? { revision: present.revision, shown, draft } : null);
+    const typed: KeptDraft = { revision: present.revision, shown, draft };
+    keepDraft(draftKey, isTyped ? typed : null);
   }, [draft, shown]);
   const refused = faultsOf(refusal, fields);
   return {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Annotation } from '../api.ts';
 import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
 import { formatCount, plural } from '../format.ts';
@@ -30,7 +30,23 @@ export function AnnotationList(props: {
 }) {
   const { list, annotations, draft, setDraft } = props.state;
   const [text, setText] = useState('');
-  const shown = annotationsWith(annotations, text);
+  const shown = useMemo(() => annotationsWith(annotations, text), [annotations, text]);
+  const onGo = useRef(props.onGo);
+  onGo.current = props.onGo;
+  // Hundreds of rows would else be compared at each step of a pan.
+  const rows = useMemo(
+    () =>
+      shown.map((annotation) => (
+        <AnnotationRow
+          key={annotation.id}
+          annotation={annotation}
+          format={props.format}
+          onGo={() => onGo.current(annotation)}
+          onEdit={() => setDraft(draftOf(annotation))}
+        />
+      )),
+    [shown, props.format],
+  );
   return (
     <section class="annotations" aria-label="Annotations">
       {list.error !== null && (
@@ -45,17 +61,7 @@ export function AnnotationList(props: {
           )}
         </div>
       )}
-      <ul>
-        {shown.map((annotation) => (
-          <AnnotationRow
-            key={annotation.id}
-            annotation={annotation}
-            format={props.format}
-            onGo={() => props.onGo(annotation)}
-            onEdit={() => setDraft(draftOf(annotation))}
-          />
-        ))}
-      </ul>
+      <ul>{rows}</ul>
       {draft !== null && (
         <AnnotationForm
           key={draft.id ?? 'new'}
