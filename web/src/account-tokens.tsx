@@ -106,22 +106,7 @@ function TokenItem(props: {
         <strong class="wrap-anywhere">{token.name}</strong>
         <p class="faint">
           {token.kind}
-          {token.createdAt !== null && (
-            <>
-              {' · created '}
-              <Ago at={token.createdAt} />
-            </>
-          )}
-          {' · '}
-          {token.lastUsedAt === null ? (
-            'never used'
-          ) : (
-            <>
-              last used <Ago at={token.lastUsedAt} />
-            </>
-          )}
-          {' · expires '}
-          {formatDateTime(token.expiresAt)}
+          <TokenTimes token={token} />
         </p>
       </div>
       <div class="actions">
@@ -151,5 +136,29 @@ function TokenItem(props: {
         )}
       </div>
     </li>
+  );
+}
+
+/** ` · created 3 min ago · never used · expires 14 Mar 2026, 09:30`. */
+function TokenTimes({ token }: { token: OwnToken }) {
+  return (
+    <>
+      {token.createdAt !== null && (
+        <>
+          {' · created '}
+          <Ago at={token.createdAt} />
+        </>
+      )}
+      {' · '}
+      {token.lastUsedAt === null ? (
+        'never used'
+      ) : (
+        <>
+          last used <Ago at={token.lastUsedAt} />
+        </>
+      )}
+      {' · expires '}
+      {formatDateTime(token.expiresAt)}
+    </>
   );
 }

@@ -11,10 +11,10 @@ import {
   saveConfiguration,
 } from '../runs/api.ts';
 import { Icon } from '../ui/icon.tsx';
-import { keepDraft, keptDraft } from '../ui/kept-drafts.ts';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { faultOf } from './fault-words.ts';
+import { keepDraft, keptDraft } from './kept-drafts.ts';
 import { Revisions } from './revisions.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
@@ -162,19 +162,20 @@ function SaveButtons(props: { edit: ReturnType<typeof useDraft>; reruns: boolean
 }
 
 interface KeptDraft {
-  /** That the form began with. */
-  readonly revision: number;
   readonly shown: NodeConfiguration['configuration'];
   readonly draft: Draft;
 }
 
+/** What the person typed since this revision and has not saved. */
+function useKept(nodeInstanceId: number, revision: number, frozen: boolean) {
+  const key = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId} ${revision}`;
+  const [kept] = useState(() => (frozen ? null : keptDraft<KeptDraft>(key)));
+  return { kept, keep: (draft: KeptDraft | null) => keepDraft(key, draft) };
+}
+
 /** What is typed into the form, its faults, and how it is saved. */
 function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: FormProps) {
-  const draftKey = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId}`;
-  const [kept] = useState(() => {
-    const found = keptDraft<KeptDraft>(draftKey);
-    return !frozen && found?.revision === present.revision ? found : null;
-  });
+  const { kept, keep } = useKept(nodeInstanceId, present.revision, frozen);
   const [shown, setShown] = useState(kept?.shown ?? present.configuration);
   const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
   const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
@@ -184,10 +185,7 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
   const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
   const hasFaults = Object.keys(made.faults).length > 0;
   const isTyped = JSON.stringify(draft) !== JSON.stringify(untouched(schema, present));
-  useEffect(() => {
-    const typed: KeptDraft = { revision: present.revision, shown, draft };
-    keepDraft(draftKey, isTyped ? typed : null);
-  }, [draft, shown]);
+  useEffect(() => keep(isTyped ? { shown, draft } : null), [draft, shown]);
   const refused = faultsOf(refusal, fields);
   return {
     fields,

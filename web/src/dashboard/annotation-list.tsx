@@ -20,33 +20,20 @@ const fewAnnotations = 12;
 const countOf = (shown: number, all: number) =>
   `${shown === all ? '' : `${formatCount(shown)} of `}${plural(all, 'annotation', 'annotations')}`;
 
-/** The session's annotations in the order of time, and the window to write one. */
-export function AnnotationList(props: {
+interface ListProps {
   sessionId: string;
   state: State;
   /** A time as people read it. */
   format: (timeMs: number) => string;
   onGo: (annotation: Annotation) => void;
-}) {
+}
+
+/** The session's annotations in the order of time, and the window to write one. */
+export function AnnotationList(props: ListProps) {
   const { list, annotations, draft, setDraft } = props.state;
   const [text, setText] = useState('');
   const shown = useMemo(() => annotationsWith(annotations, text), [annotations, text]);
-  const onGo = useRef(props.onGo);
-  onGo.current = props.onGo;
-  // Hundreds of rows would else be compared at each step of a pan.
-  const rows = useMemo(
-    () =>
-      shown.map((annotation) => (
-        <AnnotationRow
-          key={annotation.id}
-          annotation={annotation}
-          format={props.format}
-          onGo={() => onGo.current(annotation)}
-          onEdit={() => setDraft(draftOf(annotation))}
-        />
-      )),
-    [shown, props.format],
-  );
+  const rows = useRows(shown, props);
   return (
     <section class="annotations" aria-label="Annotations">
       {list.error !== null && (
@@ -76,6 +63,25 @@ export function AnnotationList(props: {
         />
       )}
     </section>
+  );
+}
+
+function useRows(shown: readonly Annotation[], props: ListProps) {
+  const onGo = useRef(props.onGo);
+  onGo.current = props.onGo;
+  // Hundreds of rows would else be compared at each step of a pan.
+  return useMemo(
+    () =>
+      shown.map((annotation) => (
+        <AnnotationRow
+          key={annotation.id}
+          annotation={annotation}
+          format={props.format}
+          onGo={() => onGo.current(annotation)}
+          onEdit={() => props.state.setDraft(draftOf(annotation))}
+        />
+      )),
+    [shown, props.format],
   );
 }
 

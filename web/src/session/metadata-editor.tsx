@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { readSession, type SessionDetails, saveMetadata } from '../api.ts';
+import { keepDraft, keptDraft } from '../configuration/kept-drafts.ts';
 import { useAction, useAuth } from '../hooks.ts';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { keepDraft, keptDraft } from '../ui/kept-drafts.ts';
 import { MetadataFields, useMetadataKeys } from './metadata-fields.tsx';
 import {
   changesOf,
