@@ -75,6 +75,12 @@ describeInBrowser('every page of the console', () => {
     await differ('.tab[aria-selected="true"]', '.tab[aria-selected="false"]');
     await differ('.button[aria-pressed="true"]', '.button[aria-pressed="false"]');
     await differ('.waterfall-track .waterfall-failed', '.waterfall-track');
+    await goWithin(page, '/');
+    const count = '.tab[aria-current] .tab-count';
+    await page.locator(count).waitFor();
+    const ink = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
+    expect(await ink(count)).toBe(await ink('.tab[aria-current]'));
     await page.emulateMedia({ forcedColors: 'none' });
   });
 

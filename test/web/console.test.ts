@@ -185,9 +185,9 @@ describeInBrowser('the console', () => {
 
   test('reports what does not exist', async () => {
     await page.goto(`${api.url}/sessions/0197f3aa-0000-7000-8000-000000000001`);
-    await page.getByText('Session not found').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Session not found' }).waitFor();
     await page.goto(`${api.url}/dashboards/999999`);
-    await page.getByText('Dashboard not found').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Dashboard not found' }).waitFor();
     await page.goto(`${api.url}/nothing/here`);
     await page.getByText('Page not found').waitFor();
   });

@@ -135,6 +135,32 @@ describeInBrowser('a failed node', () => {
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 has no speed.' });
   });
 
+  test('keeps what was typed and not saved while other parts of the session are shown', async () => {
+    await panel().getByLabel('laps').fill('4');
+    await panel().getByLabel('width').fill('wide');
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByRole('searchbox', { name: 'Search files' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('4');
+    await expect.poll(() => panel().getByLabel('width').inputValue()).toBe('wide');
+    await panel().getByRole('button', { name: 'Undo' }).click();
+    await page.locator(`[data-node="${session.input}"]`).click();
+    await page.getByRole('region', { name: 'Node in' }).waitFor();
+    await page.locator(`[data-node="${session.work}"]`).click();
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('2');
+    const metadata = page.getByRole('region', { name: 'Metadata' });
+    const value = metadata.getByLabel(/^Value of/);
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await metadata.getByRole('button', { name: 'Add metadata' }).click();
+    await value.fill('Maria');
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await expect.poll(() => value.inputValue()).toBe('Maria');
+    await metadata.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('tab', { name: 'Pipeline' }).click();
+    await page.locator(`[data-node="${session.work}"]`).click();
+  });
+
   test('refuses a change of what somebody else changed meanwhile, and shows that after a reload', async () => {
     await panel().getByLabel('laps').fill('5');
     await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });

@@ -252,6 +252,18 @@ describeInBrowser('runs in the console', () => {
     await expect.poll(() => field.inputValue()).toBe('');
   });
 
+  test('what is over becomes older while its page stays open', async () => {
+    const tab = await browser.newPage();
+    await tab.clock.install();
+    await signInAs(tab, `${api.url}/runs/${task.runId}`, people.Developer);
+    const age = tab.locator('.page-run time').first();
+    await age.waitFor();
+    await tab.clock.fastForward('03:00:00');
+    await expect.poll(() => age.textContent()).toBe('3 h ago');
+    expect(await age.getAttribute('title')).toMatch(/\d\d:\d\d:\d\d [A-Z]/);
+    await tab.close();
+  });
+
   test('a Trainee has no page of runs', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${api.url}/runs/${task.runId}`, people.Trainee);

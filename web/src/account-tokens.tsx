@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { listOfflineTokens, listRunnerTokens, revokeOfflineToken, revokeRunnerToken } from './admin-api.ts';
 import type { User } from './api.ts';
-import { formatAgo, formatDateTime } from './format.ts';
+import { formatDateTime } from './format.ts';
 import { useAction, useResource } from './hooks.ts';
 import { useAbilities } from './role.ts';
+import { Ago } from './ui/ago.tsx';
 import { Loaded } from './ui/loaded.tsx';
 import { Notice } from './ui/notice.tsx';
 import './styles/account.css';
@@ -99,16 +100,13 @@ function TokenItem(props: {
   revoke: () => void;
 }) {
   const { token, ask } = props;
-  const now = Date.now();
   return (
     <li class="card-head">
       <div>
         <strong class="wrap-anywhere">{token.name}</strong>
         <p class="faint">
           {token.kind}
-          {token.createdAt !== null && ` · created ${formatAgo(token.createdAt, now)}`} ·{' '}
-          {token.lastUsedAt === null ? 'never used' : `last used ${formatAgo(token.lastUsedAt, now)}`} ·
-          expires {formatDateTime(token.expiresAt)}
+          <TokenTimes token={token} />
         </p>
       </div>
       <div class="actions">
@@ -138,5 +136,29 @@ function TokenItem(props: {
         )}
       </div>
     </li>
+  );
+}
+
+/** ` · created 3 min ago · never used · expires 14 Mar 2026, 09:30`. */
+function TokenTimes({ token }: { token: OwnToken }) {
+  return (
+    <>
+      {token.createdAt !== null && (
+        <>
+          {' · created '}
+          <Ago at={token.createdAt} />
+        </>
+      )}
+      {' · '}
+      {token.lastUsedAt === null ? (
+        'never used'
+      ) : (
+        <>
+          last used <Ago at={token.lastUsedAt} />
+        </>
+      )}
+      {' · expires '}
+      {formatDateTime(token.expiresAt)}
+    </>
   );
 }

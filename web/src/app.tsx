@@ -96,7 +96,7 @@ function NotFound() {
 function NotForRole() {
   useTitle('No access');
   return (
-    <Empty title="Your role has no access to this page">
+    <Empty isPage title="Your role has no access to this page">
       <p>
         An Administrator can change your role. <a href="/">Sessions</a>
       </p>

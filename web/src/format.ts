@@ -11,9 +11,12 @@ const dateTimeIn = (timeZone: string | undefined) =>
     // Another zone than that of the machine is named.
     ...(timeZone === undefined ? {} : { timeZoneName: 'short' as const }),
   });
+const exactIn = (timeZone: string | undefined) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long', timeZone });
 const dateIn = (timeZone: string | undefined) =>
   new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone });
 let dateTime = dateTimeIn(undefined);
+let exact = exactIn(undefined);
 let date = dateIn(undefined);
 /** The zone of all times that are shown; undefined: that of the machine. */
 export let shownZone: string | undefined;
@@ -22,6 +25,7 @@ export let shownZone: string | undefined;
 export function setTimeZone(timeZone: string | undefined): void {
   shownZone = timeZone;
   dateTime = dateTimeIn(timeZone);
+  exact = exactIn(timeZone);
   date = dateIn(timeZone);
 }
 const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'long' });
@@ -31,6 +35,12 @@ const whole = new Intl.NumberFormat('en-GB');
 export function formatDateTime(iso: string): string {
   const at = new Date(iso);
   return Number.isNaN(at.getTime()) ? iso : dateTime.format(at);
+}
+
+/** `14 Mar 2026, 09:30:05 CET`, in the chosen zone. */
+export function formatExactly(iso: string): string {
+  const at = new Date(iso);
+  return Number.isNaN(at.getTime()) ? iso : exact.format(at);
 }
 
 /** `14 Mar 2026`, in the chosen zone. */

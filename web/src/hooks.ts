@@ -218,10 +218,10 @@ export function useEvery(everyMs: number, active: boolean, work: () => unknown):
   }, [everyMs, active]);
 }
 
-/** The present time; while `active` the component renders each second. */
-export function useNow(active: boolean): number {
+/** The present time; while `active` the component renders each `everyMs`. */
+export function useNow(active: boolean, everyMs = 1000): number {
   const [now, setNow] = useState(() => Date.now());
-  useEvery(1000, active, () => setNow(Date.now()));
+  useEvery(everyMs, active, () => setNow(Date.now()));
   return active ? now : Date.now();
 }
 

@@ -1,6 +1,6 @@
 /** The curves of a chart over one list of times, and the marks of its axis, without a browser. */
 import { expect, test } from 'vitest';
-import { lonelyPoints } from '../../../web/src/dashboard/chart/curve.ts';
+import { gapsIn, lonelyPoints } from '../../../web/src/dashboard/chart/curve.ts';
 import { joinCurves } from '../../../web/src/dashboard/chart/join.ts';
 import { numberSplits } from '../../../web/src/dashboard/chart/splits.ts';
 import { UtcDate } from '../../../web/src/dashboard/chart/utc-date.ts';
@@ -38,6 +38,21 @@ test('a value between two rows without one is a dot, on charts, on small charts 
   const trace = { name: 'a', times, xs: times, ys: values };
   const place = { x: (value: number) => value, y: (value: number) => value };
   expect(pathOf(trace, place as Parameters<typeof pathOf>[1], 'line')).toBe('M0 0h0M3 3h0M5 4L6 5M8 6h0');
+});
+
+test('a gap of a curve lasts to its next value, also where another curve has points meanwhile', () => {
+  const slow = { times: [0, 10, 20, 60], values: [1, 2, null, 3] };
+  const other = { times: [5, 15, 25, 35, 65], values: [9, 9, 9, 9, 9] };
+  const { times, values } = joinCurves([slow, other]);
+  const [first, second] = values.map((one) => gapsIn(one).map(([from, to]) => [times[from], times[to]]));
+  expect(first).toEqual([[10, 60]]);
+  expect(second).toEqual([]);
+  // Rows without a value at the start and at the end.
+  expect(gapsIn([null, 1, null, null, 2, 3, null, undefined])).toEqual([
+    [0, 1],
+    [1, 4],
+    [5, 7],
+  ]);
 });
 
 test('an axis has the multiples of its step, and comes to an end where numbers have no places between them', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Dashboard, DashboardChannel, DashboardSource } from '../../../client/types.ts';
+import type { Annotation, Dashboard, DashboardChannel, DashboardSource } from '../../../client/types.ts';
+import { annotationsWith } from '../../../web/src/dashboard/annotation-search.ts';
 import { heights, stretches, valueAt } from '../../../web/src/dashboard/chart/curve.ts';
-import { formatDifference, linesOf, markedValues } from '../../../web/src/dashboard/marks.ts';
+import { formatDifference, linesOf, markedValues, sparseLines } from '../../../web/src/dashboard/marks.ts';
 import {
   carryKeys,
   channelsOf,
@@ -240,6 +241,10 @@ describe('points of every type', () => {
     expect(valueAt(points(['idle', 'run']), text!, 90)).toBe('run');
     expect(valueAt(points([3, null]), number!, 10)).toBe('–');
     expect(valueAt(undefined, number!, 10)).toBe('–');
+    // Of the rows of a gap only its first is among the points.
+    const gap = { ...points([3, null, 4]), times: [0, 10, 60_000] };
+    const fine = { ...number!, stepMs: 10 };
+    expect([0, 50_000, 59_995, 60_000].map((at) => valueAt(gap, fine, at))).toEqual(['3', '–', '4', '4']);
   });
 });
 
@@ -252,4 +257,26 @@ test('words beside each other share a line, words that would overlap take the ne
     null,
     1,
   ]);
+});
+
+test('where the words of annotations do not all have room, they take one line, so that they do not hide the curves', () => {
+  const at = (left: number, right: number) => ({ left, right });
+  expect(sparseLines([at(0, 50), at(10, 60)], 2, 6)).toEqual([0, 1]);
+  expect(sparseLines([at(0, 50), at(10, 60), at(20, 70), at(80, 90)], 2, 6)).toEqual([0, null, null, 0]);
+});
+
+test('annotations are found by label, text, tag and author', () => {
+  const note = (label: string, text: string, tags: string[], createdByName: string) =>
+    ({ label, text, tags, createdByName }) as unknown as Annotation;
+  const notes = [note('Apex', 'late', ['lap 3'], 'Eva'), note('着陸', '', [], 'Ivan Ek')];
+  for (const [search, found] of [
+    ['apex', 1],
+    ['LATE', 1],
+    ['lap 3 ', 1],
+    ['着', 1],
+    ['ek', 1],
+    ['', 2],
+    ['x y', 0],
+  ] as const)
+    expect(annotationsWith(notes, search), search).toHaveLength(found);
 });

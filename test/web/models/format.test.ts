@@ -4,8 +4,10 @@ import {
   formatBytes,
   formatDate,
   formatElapsed,
+  formatExactly,
   formatValue,
   plural,
+  setTimeZone,
 } from '../../../web/src/format.ts';
 
 test('sizes are powers of 1,024', () => {
@@ -50,6 +52,14 @@ test('times of day stand as how long ago they were, older ones as themselves', (
   expect(formatAgo('2026-02-01T12:00:00Z', now)).toMatch(/1 Feb 2026/);
   expect(formatAgo('2026-02-01T12:00:00Z', now, formatDate)).toBe('1 Feb 2026');
   expect(formatAgo('soon', now)).toBe('soon');
+});
+
+test('an exact time has its seconds and its zone', () => {
+  setTimeZone('UTC');
+  expect(formatExactly('2026-03-14T09:30:05.250Z')).toBe('14 Mar 2026, 09:30:05 UTC');
+  expect(formatExactly('soon')).toBe('soon');
+  setTimeZone(undefined);
+  expect(formatExactly('2026-03-14T09:30:05.250Z')).toMatch(/:05 [A-Z]/);
 });
 
 test('counts agree with their words', () => {

@@ -83,6 +83,7 @@ export function workTests(work: () => Work): void {
   const machineTests = () => {
     test('machines stand side by side on one time axis and one scale, by an address that others open', async () => {
       const page = await open(`/dashboards/${work().world.dashboardId}`);
+      await page.getByRole('button', { name: 'Hide speed (simulator-1.csv)' }).waitFor();
       await page.getByRole('button', { name: 'Side by side' }).click();
       const charts = page.locator('.machine-columns .chart');
       await charts.nth(8).waitFor();
@@ -175,7 +176,7 @@ export function workTests(work: () => Work): void {
 
   const traineeTests = () => {
     test('a Trainee sees their own sessions and dashboards, and no refused control', async () => {
-      const { stage, browser } = work();
+      const { stage, browser, world } = work();
       const refused: string[] = [];
       const tab = await browser.newPage();
       tab.on('response', (response) => {
@@ -221,6 +222,9 @@ export function workTests(work: () => Work): void {
         'Formation take-off',
         'Formation approach',
       ]);
+      // Nothing can be run again there.
+      await tab.goto(`${stage.api.url}/sessions/${world.failedId}`);
+      await tab.getByRole('link', { name: 'Show the failed node' }).waitFor();
       await tab.goto(`${stage.api.url}/shared-sessions`);
       await tab.getByText('Your role has no access to this page').waitFor();
       const others = await ask(stage.api.url, 'GET', '/api/v2/session', {

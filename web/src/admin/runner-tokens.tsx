@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { OfflineToken, RunnerToken, RunnerTokenRequest } from '../admin-api.ts';
 import { createRunnerToken, listFeatures, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
-import { formatAgo, formatDateTime } from '../format.ts';
+import { formatDateTime } from '../format.ts';
 import { useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
+import { Ago } from '../ui/ago.tsx';
 import { RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { CheckField, FormDialog, TextField } from '../ui/form.tsx';
@@ -74,7 +75,7 @@ function TokenTable(props: { tokens: readonly RunnerToken[]; onRevoke: (token: R
             {token.runnerTypes.join(', ')}
           </td>
           <td data-label="Last used" class="nowrap">
-            {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
+            {token.lastUsedAt === null ? 'never' : <Ago at={token.lastUsedAt} />}
           </td>
           <td data-label="Expires" class="nowrap">
             {endOf(token, now)}

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../admin-api.ts';
 import { listDeliveries, redeliverWebhook, testWebhook } from '../admin-api.ts';
-import { formatAgo, formatDateTime } from '../format.ts';
-import { useAction, useEvery, useNow, useResource } from '../hooks.ts';
+import { formatDateTime } from '../format.ts';
+import { useAction, useEvery, useResource } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
 import { RowButton } from '../ui/buttons.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -120,7 +121,6 @@ function DeliveryRow(props: {
   onResend: () => void;
 }) {
   const { delivery } = props;
-  const now = useNow(true);
   const last = delivery.attempts.at(-1);
   return (
     <tr>
@@ -133,7 +133,7 @@ function DeliveryRow(props: {
       </td>
       <td data-label="Answer">{last === undefined ? 'none yet' : (last.error ?? `Status ${last.status}`)}</td>
       <td data-label="Created" class="nowrap">
-        {formatAgo(delivery.createdAt, now)}
+        <Ago at={delivery.createdAt} />
       </td>
       <td class="table-actions">
         <RowButton label={`Show ${delivery.type} ${delivery.id}`} onClick={props.onShow}>
@@ -152,7 +152,6 @@ function DeliveryRow(props: {
 }
 
 function Attempts({ delivery, onClose }: { delivery: WebhookDelivery; onClose: () => void }) {
-  const now = useNow(true);
   const { id, type, data, attempts, nextAttemptAt } = delivery;
   return (
     <Dialog title={type} onClose={onClose}>
@@ -162,7 +161,7 @@ function Attempts({ delivery, onClose }: { delivery: WebhookDelivery; onClose: (
         {attempts.map((attempt) => (
           <div key={attempt.at}>
             <p>
-              {formatAgo(attempt.at, now)}, {attempt.durationMs} ms:{' '}
+              <Ago at={attempt.at} />, {attempt.durationMs} ms:{' '}
               {attempt.error ?? `answered with status ${attempt.status}`}
             </p>
             {attempt.response !== null && attempt.response !== '' && (

@@ -5,17 +5,17 @@ import { useAction, useAuth, useResource } from '../hooks.ts';
 import { textOf } from '../http.ts';
 import { useAbilities } from '../role.ts';
 import {
-  listRevisions,
   type NodeConfiguration,
   readConfiguration,
   readConfigurationSchema,
   saveConfiguration,
 } from '../runs/api.ts';
-import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { Failure, Notice } from '../ui/notice.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { faultOf } from './fault-words.ts';
+import { keepDraft, keptDraft } from './kept-drafts.ts';
+import { Revisions } from './revisions.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
 
@@ -152,7 +152,7 @@ function SaveButtons(props: { edit: ReturnType<typeof useDraft>; reruns: boolean
       >
         Save
       </button>
-      {edit.isChanged && (
+      {edit.isTyped && (
         <button type="button" class="button button-small button-quiet" onClick={props.undo}>
           Undo
         </button>
@@ -161,16 +161,31 @@ function SaveButtons(props: { edit: ReturnType<typeof useDraft>; reruns: boolean
   );
 }
 
+interface KeptDraft {
+  readonly shown: NodeConfiguration['configuration'];
+  readonly draft: Draft;
+}
+
+/** What the person typed since this revision and has not saved. */
+function useKept(nodeInstanceId: number, revision: number, frozen: boolean) {
+  const key = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId} ${revision}`;
+  const [kept] = useState(() => (frozen ? null : keptDraft<KeptDraft>(key)));
+  return { kept, keep: (draft: KeptDraft | null) => keepDraft(key, draft) };
+}
+
 /** What is typed into the form, its faults, and how it is saved. */
 function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: FormProps) {
-  const [shown, setShown] = useState(present.configuration);
+  const { kept, keep } = useKept(nodeInstanceId, present.revision, frozen);
+  const [shown, setShown] = useState(kept?.shown ?? present.configuration);
   const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
-  const [draft, setDraft] = useState<Draft>(() => draftOf(fields, present.configuration));
+  const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
   const [refusal, setRefusal] = useState<ApiError | null>(null);
   const action = useAction();
   const made = drafted(fields, draft);
   const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
   const hasFaults = Object.keys(made.faults).length > 0;
+  const isTyped = JSON.stringify(draft) !== JSON.stringify(untouched(schema, present));
+  useEffect(() => keep(isTyped ? { shown, draft } : null), [draft, shown]);
   const refused = faultsOf(refusal, fields);
   return {
     fields,
@@ -180,7 +195,7 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
     /** How many fields say what the platform refused; 0 where they do not say all of it. */
     refusedFields: refused.areAll ? Object.keys(refused.ofFields).length : 0,
     action,
-    isChanged,
+    isTyped,
     canSave: !frozen && isChanged && !hasFaults,
     change: (key: string, text: string) => {
       setRefusal(null);
@@ -214,10 +229,12 @@ function faultsOf(refusal: ApiError | null, fields: ReturnType<typeof fieldsOf>)
 }
 
 /** The configuration as an untouched form makes it: without what the form leaves out. */
-function startOf(schema: Readonly<Record<string, unknown>>, { configuration }: NodeConfiguration) {
-  const fields = fieldsOf(schema, configuration);
-  return drafted(fields, draftOf(fields, configuration)).configuration;
+function startOf(schema: Readonly<Record<string, unknown>>, present: NodeConfiguration) {
+  return drafted(fieldsOf(schema, present.configuration), untouched(schema, present)).configuration;
 }
+
+const untouched = (schema: Readonly<Record<string, unknown>>, { configuration }: NodeConfiguration): Draft =>
+  draftOf(fieldsOf(schema, configuration), configuration);
 
 function Refusal(props: { refusal: ApiError; fields: number; reload: () => void }) {
   const { fields } = props;
@@ -239,56 +256,5 @@ function Refusal(props: { refusal: ApiError; fields: number; reload: () => void 
     >
       Another person changed it. Reload to see the change; what you typed is then lost.
     </Notice>
-  );
-}
-
-function Revisions(props: {
-  nodeInstanceId: number;
-  present: number;
-  use: ((configuration: NodeConfiguration['configuration']) => void) | null;
-}) {
-  const ownId = useAuth().signIn?.user.userId;
-  const list = useResource(`${props.nodeInstanceId}:${props.present}`, (signal) =>
-    listRevisions(props.nodeInstanceId, signal),
-  );
-  const revisions = list.data?.revisions ?? [];
-  if (list.error !== null) {
-    return <Failure what="The revisions could not be read." error={list.error} retry={list.reload} />;
-  }
-  if (revisions.length < 2) return null;
-  const { use } = props;
-  return (
-    <details>
-      <summary>Revisions</summary>
-      <ol class="revisions" aria-label="Revisions">
-        {revisions.map(({ revision, configuration, changedBy, changedByName, changedAt }) => (
-          <li key={revision}>
-            <div class="panel-line">
-              <span>
-                <strong>Revision {revision}</strong>, <Ago at={changedAt} />,{' '}
-                {changedBy === null ? (
-                  'from the template'
-                ) : (
-                  <span title={changedBy}>
-                    by {changedBy === ownId ? 'you' : (changedByName ?? 'a person you may not see')}
-                  </span>
-                )}
-              </span>
-              {use !== null && revision !== props.present && (
-                <button
-                  type="button"
-                  class="link-button"
-                  aria-label={`Put revision ${revision} into the form`}
-                  onClick={() => use(configuration)}
-                >
-                  Use
-                </button>
-              )}
-            </div>
-            <pre class="code-block">{JSON.stringify(configuration, null, 1)}</pre>
-          </li>
-        ))}
-      </ol>
-    </details>
   );
 }

@@ -1,42 +1,54 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Annotation } from '../api.ts';
 import { changeAnnotation, createAnnotation, deleteAnnotation } from '../dashboard-api.ts';
+import { formatCount, plural } from '../format.ts';
 import { useAction } from '../hooks.ts';
 import { DeleteButton } from '../ui/buttons.tsx';
 import { changedFields } from '../ui/changed-fields.ts';
 import { DeleteNamed, Dialog } from '../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { annotationsWith } from './annotation-search.ts';
 import { type Draft, draftOf, fieldsOf, type useAnnotations } from './annotations.ts';
 
 type State = ReturnType<typeof useAnnotations>;
+/** So many are seen at a glance. */
+const fewAnnotations = 12;
 
-/** The session's annotations in the order of time, and the window to write one. */
-export function AnnotationList(props: {
+/** `500 annotations`, `45 of 500 annotations`. */
+const countOf = (shown: number, all: number) =>
+  `${shown === all ? '' : `${formatCount(shown)} of `}${plural(all, 'annotation', 'annotations')}`;
+
+interface ListProps {
   sessionId: string;
   state: State;
   /** A time as people read it. */
   format: (timeMs: number) => string;
   onGo: (annotation: Annotation) => void;
-}) {
+}
+
+/** The session's annotations in the order of time, and the window to write one. */
+export function AnnotationList(props: ListProps) {
   const { list, annotations, draft, setDraft } = props.state;
+  const [text, setText] = useState('');
+  const shown = useMemo(() => annotationsWith(annotations, text), [annotations, text]);
+  const rows = useRows(shown, props);
   return (
     <section class="annotations" aria-label="Annotations">
       {list.error !== null && (
         <Failure what="The annotations could not be listed." error={list.error} retry={list.reload} />
       )}
-      {annotations.length > 0 && <h2>Annotations</h2>}
-      <ul>
-        {annotations.map((annotation) => (
-          <AnnotationRow
-            key={annotation.id}
-            annotation={annotation}
-            format={props.format}
-            onGo={() => props.onGo(annotation)}
-            onEdit={() => setDraft(draftOf(annotation))}
-          />
-        ))}
-      </ul>
+      {annotations.length > 0 && (
+        <div class="annotations-head">
+          <h2>Annotations</h2>
+          <span class="faint">{countOf(shown.length, list.data?.totalCount ?? 0)}</span>
+          {annotations.length > fewAnnotations && (
+            <SearchField label="Search annotations" value={text} onValue={setText} />
+          )}
+        </div>
+      )}
+      <ul>{rows}</ul>
       {draft !== null && (
         <AnnotationForm
           key={draft.id ?? 'new'}
@@ -51,6 +63,25 @@ export function AnnotationList(props: {
         />
       )}
     </section>
+  );
+}
+
+function useRows(shown: readonly Annotation[], props: ListProps) {
+  const onGo = useRef(props.onGo);
+  onGo.current = props.onGo;
+  // Hundreds of rows would else be compared at each step of a pan.
+  return useMemo(
+    () =>
+      shown.map((annotation) => (
+        <AnnotationRow
+          key={annotation.id}
+          annotation={annotation}
+          format={props.format}
+          onGo={() => onGo.current(annotation)}
+          onEdit={() => props.state.setDraft(draftOf(annotation))}
+        />
+      )),
+    [shown, props.format],
   );
 }
 

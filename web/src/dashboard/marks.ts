@@ -2,9 +2,8 @@
 import type { ChannelSeries } from '../../../client/types.ts';
 import { formatValue, plural } from '../format.ts';
 import type { Clock } from './address.ts';
-import { valueAt } from './chart/curve.ts';
+import { sampleAt, valueAt } from './chart/curve.ts';
 import type { Channel } from './model.ts';
-import { nearestIndex } from './time.ts';
 
 /** Milliseconds; null where there is none. */
 export interface Marks {
@@ -17,15 +16,9 @@ export function markedValues(series: ChannelSeries | undefined, channel: Channel
   const parts = [];
   if (a !== null) parts.push(`A ${valueAt(series, channel, a)}`);
   if (b !== null) parts.push(`B ${valueAt(series, channel, b)}`);
-  const [first, second] = [numberAt(series, a), numberAt(series, b)];
-  if (first !== null && second !== null) parts.push(`Δ ${signed(second - first)}`);
+  const [first, second] = [a, b].map((at) => (at === null ? null : sampleAt(series, channel, at)));
+  if (typeof first === 'number' && typeof second === 'number') parts.push(`Δ ${signed(second - first)}`);
   return parts.join(' · ');
-}
-
-function numberAt(series: ChannelSeries | undefined, timeMs: number | null): number | null {
-  const index = series === undefined || timeMs === null ? null : nearestIndex(series.times, timeMs);
-  const value = index === null ? null : series?.values[index];
-  return typeof value === 'number' ? value : null;
 }
 
 const signed = (value: number) => (value < 0 ? `−${formatValue(-value)}` : formatValue(value));
@@ -41,13 +34,14 @@ export function formatDifference(ms: number, stepMs: number, clock: Clock): stri
   return minutes === 0 ? `${sign}${seconds} s` : `${sign}${minutes} min ${seconds} s`;
 }
 
+interface Extent {
+  readonly left: number;
+  readonly right: number;
+}
+
 /** The line for each stretch, the lowest that is free there; null: all `most` lines are taken. */
-export function linesOf(
-  stretches: ReadonlyArray<{ readonly left: number; readonly right: number }>,
-  most: number,
-  margin: number,
-): (number | null)[] {
-  const lines: { left: number; right: number }[][] = Array.from({ length: most }, () => []);
+export function linesOf(stretches: readonly Extent[], most: number, margin: number): (number | null)[] {
+  const lines: Extent[][] = Array.from({ length: most }, () => []);
   return stretches.map((stretch) => {
     const line = lines.findIndex((taken) =>
       taken.every(({ left, right }) => stretch.right + margin <= left || right + margin <= stretch.left),
@@ -55,4 +49,10 @@ export function linesOf(
     lines[line]?.push(stretch);
     return line < 0 ? null : line;
   });
+}
+
+/** As {@link linesOf}; where `most` lines do not suffice, just one is used: more words would hide what they are about. */
+export function sparseLines(stretches: readonly Extent[], most: number, margin: number): (number | null)[] {
+  const lines = linesOf(stretches, most, margin);
+  return lines.includes(null) ? linesOf(stretches, 1, margin) : lines;
 }

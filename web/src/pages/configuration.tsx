@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ConfigurationEntry, ConfigurationRequest } from '../admin-api.ts';
 import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
-import { formatAgo } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
 import { AddButton } from '../ui/buttons.tsx';
 import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
@@ -44,7 +44,9 @@ export function ConfigurationPage() {
           entries.some(isWanted) ? (
             <EntryTable entries={entries.filter(isWanted)} onEdit={setEdited} />
           ) : (
-            <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${wanted}”`} />
+            <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${wanted}”`}>
+              {wanted === '' && <p>An entry is a value that programs read from the platform by its name.</p>}
+            </Empty>
           )
         }
       </Loaded>
@@ -63,7 +65,6 @@ function EntryTable(props: {
   entries: readonly ConfigurationEntry[];
   onEdit: (entry: ConfigurationEntry) => void;
 }) {
-  const now = Date.now();
   return (
     <Table caption="Configuration entries" columns={['Name', 'Type', 'Value', 'Updated']}>
       {props.entries.map((entry) => (
@@ -79,7 +80,7 @@ function EntryTable(props: {
             {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
           </td>
           <td data-label="Updated" class="nowrap">
-            {formatAgo(entry.updatedAt, now)}
+            <Ago at={entry.updatedAt} />
           </td>
         </tr>
       ))}

@@ -67,7 +67,7 @@ export function DashboardPage(props: { dimensionId: string }) {
 function NoDashboard() {
   const { listSessions } = useAbilities();
   return (
-    <Empty title="Dashboard not found">
+    <Empty isPage title="Dashboard not found">
       <p>
         Its session may have been deleted{listSessions ? '' : ', or you do not take part in it'}. Check the
         address. <a href="/">Sessions</a>

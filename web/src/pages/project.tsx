@@ -31,7 +31,7 @@ export function ProjectPage({ projectId }: { projectId: number }) {
 
 function NoProject() {
   return (
-    <Empty title="Project not found">
+    <Empty isPage title="Project not found">
       <p>
         Check the address. <a href="/project-list">Projects</a>
       </p>

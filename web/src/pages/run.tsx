@@ -27,7 +27,7 @@ function RunPage({ runId }: { runId: string }) {
   useTitle(run.data === null ? 'Run' : `Run of ${titleOf(run.data.nodeName)}`);
   if (isMissing(run.error)) {
     return (
-      <Empty title="Run not found">
+      <Empty isPage title="Run not found">
         <p>
           Its session may have been deleted. Check the address. <a href="/runs">Runs</a>
         </p>

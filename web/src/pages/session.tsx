@@ -121,7 +121,7 @@ function Part(props: TabProps & { tab: SessionTab; adoptions: number }) {
 
 function Gone({ deleted }: { deleted: boolean }) {
   return (
-    <Empty title={deleted ? 'This session has been deleted' : 'Session not found'}>
+    <Empty isPage title={deleted ? 'This session has been deleted' : 'Session not found'}>
       <p>
         {deleted ? '' : 'It may have been deleted. Check the address. '}
         <a href="/">Sessions</a>

@@ -129,7 +129,7 @@ function Versions(props: {
 
 function NoTemplate() {
   return (
-    <Empty title="Template not found">
+    <Empty isPage title="Template not found">
       <p>
         Check the address. <a href="/templates">Templates</a>
       </p>

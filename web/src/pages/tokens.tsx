@@ -3,8 +3,9 @@ import { NewSecret } from '../admin/new-secret.tsx';
 import { endOf, isGood } from '../admin/runner-tokens.tsx';
 import type { OfflineToken, OfflineTokenMetadata } from '../admin-api.ts';
 import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../admin-api.ts';
-import { formatAgo, formatDateTime } from '../format.ts';
+import { formatDateTime } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
+import { Ago } from '../ui/ago.tsx';
 import { RowButton } from '../ui/buttons.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -94,7 +95,7 @@ function TokenTable(props: {
             {token.username}
           </td>
           <td data-label="Last used" class="nowrap">
-            {token.lastUsedAt === null ? 'never' : formatAgo(token.lastUsedAt, now)}
+            {token.lastUsedAt === null ? 'never' : <Ago at={token.lastUsedAt} />}
           </td>
           <td data-label="Expires" class="nowrap">
             {endOf(token, now)}

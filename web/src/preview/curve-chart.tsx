@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { clockFormatter } from '../dashboard/chart/options.ts';
+import { clockFormatter, withoutLine } from '../dashboard/chart/options.ts';
 import { UtcDate } from '../dashboard/chart/utc-date.ts';
 import { formatValue } from '../format.ts';
 import { useDarkScheme } from '../hooks.ts';
@@ -79,6 +79,7 @@ function options(curves: Curves, name: string, width: number): uPlot.Options {
     grid: { stroke: colour('--chart-grid'), width: 1 },
     ticks: { show: false },
   };
+  const stroke = colour('--series-1');
   const number = (_chart: uPlot, splits: number[]) => splits.map(formatValue);
   return {
     width,
@@ -92,6 +93,9 @@ function options(curves: Curves, name: string, width: number): uPlot.Options {
       { ...axis, ...(curves.axis.kind === 'time' ? {} : { values: number }) },
       { ...axis, size: 76, values: number },
     ],
-    series: [{}, { label: name, stroke: colour('--series-1'), width: 1.5, spanGaps: true }],
+    series: [
+      {},
+      { label: name, stroke, width: 1.5, points: { size: 5, width: 0, fill: stroke, filter: withoutLine } },
+    ],
   };
 }

@@ -138,6 +138,7 @@ function SessionFacts({ session }: { session: SessionDetails }) {
 function State(props: { sessionId: string; summary: SessionSummary; followed: Followed; tab: SessionTab }) {
   const { summary, followed } = props;
   const { window, connection } = followed;
+  const { readRuns } = useAbilities();
   const first = summary.failed[0];
   return (
     <>
@@ -167,7 +168,9 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
         <p class="session-failure">
           <strong>{titleOf(first.name)}</strong> failed:{' '}
           <span>{beginningOf(withoutCategory(first.statusDetails ?? ''))}</span>{' '}
-          <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>Fix and run again</a>
+          <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>
+            {readRuns ? 'Fix and run again' : 'Show the failed node'}
+          </a>{' '}
           {summary.failed.length > 1 && (
             <span>({plural(summary.failed.length - 1, 'other node', 'other nodes')} failed too)</span>
           )}

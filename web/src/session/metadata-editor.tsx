@@ -1,5 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { readSession, type SessionDetails, saveMetadata } from '../api.ts';
+import { keepDraft, keptDraft } from '../configuration/kept-drafts.ts';
 import { useAction, useAuth } from '../hooks.ts';
 import { Form } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -20,7 +21,8 @@ export function MetadataEditor(props: { session: SessionDetails; canEdit: boolea
   const { session } = props;
   const ownId = useAuth().signIn?.user.userId;
   const canEdit = props.canEdit || session.sessionUsers.some(({ userId }) => userId === ownId);
-  const [edits, setEdits] = useState(false);
+  const draftKey = `${ownId} metadata ${session.id}`;
+  const [edits, setEdits] = useState(() => keptDraft(draftKey) !== null);
   const entries = entriesOf(session.metadata ?? null);
   return (
     <section class="metadata" aria-label="Metadata">
@@ -38,8 +40,12 @@ export function MetadataEditor(props: { session: SessionDetails; canEdit: boolea
           sessionId={session.id}
           projectId={session.projectId}
           entries={entries}
+          draftKey={draftKey}
           saved={props.saved}
-          onClose={() => setEdits(false)}
+          onClose={() => {
+            keepDraft(draftKey, null);
+            setEdits(false);
+          }}
         />
       ) : (
         <Shown entries={entries} />
@@ -62,21 +68,29 @@ function Shown({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
+interface KeptDraft {
+  readonly before: readonly Entry[];
+  readonly drafts: readonly Draft[];
+}
+
 function Editor(props: {
   sessionId: string;
   projectId: number;
   entries: readonly Entry[];
+  draftKey: string;
   saved: () => void;
   onClose: () => void;
 }) {
-  const { sessionId, entries } = props;
+  const { sessionId, draftKey } = props;
+  const [kept] = useState(() => keptDraft<KeptDraft>(draftKey));
   const keys = useMetadataKeys(props.projectId);
   const action = useAction();
   // What was there when editing began: what comes meanwhile is neither lost nor overwritten, entry by entry.
-  const [before] = useState(entries);
-  const [drafts, setDrafts] = useState<readonly Draft[]>(() =>
-    entries.length === 0 ? [newDraft()] : entries.map(newDraft),
+  const [before] = useState(kept?.before ?? props.entries);
+  const [drafts, setDrafts] = useState<readonly Draft[]>(
+    () => kept?.drafts ?? (before.length === 0 ? [newDraft()] : before.map(newDraft)),
   );
+  useEffect(() => keepDraft(draftKey, { before, drafts } satisfies KeptDraft), [drafts]);
   const save = async () => {
     const changes = changesOf(drafts, before);
     if (changes.length > 0) {

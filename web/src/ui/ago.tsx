@@ -1,9 +1,14 @@
-import { formatAgo, formatDate, formatDateTime } from '../format.ts';
+import { formatAgo, formatDate, formatExactly } from '../format.ts';
+import { useNow } from '../hooks.ts';
+
+/** Nothing shorter is told apart. */
+const everyMs = 30_000;
 
 /** `3 min ago` or `14 Mar 2026`, with the time itself as its tooltip. */
 export function Ago({ at }: { at: string }) {
+  useNow(true, everyMs);
   return (
-    <time dateTime={at} title={formatDateTime(at)}>
+    <time dateTime={at} title={formatExactly(at)}>
       {formatAgo(at, Date.now(), formatDate)}
     </time>
   );

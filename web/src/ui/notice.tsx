@@ -48,11 +48,12 @@ export function Placeholder(props: { rows: number; label: string }) {
   );
 }
 
-/** The text in place of an empty list. */
-export function Empty(props: { title: string; children?: ComponentChildren }) {
+/** The text in place of an empty list, or of a whole page, whose heading is the title then. */
+export function Empty(props: { title: string; isPage?: boolean; children?: ComponentChildren }) {
+  const Title = props.isPage === true ? 'h1' : 'p';
   return (
     <div class="empty">
-      <p class="empty-title">{props.title}</p>
+      <Title class="empty-title">{props.title}</Title>
       {props.children}
     </div>
   );

@@ -22,11 +22,24 @@ export function heights(series: ChannelSeries, words: Words): (number | null)[] 
   });
 }
 
+/** The value nearest to a moment; null where it has none: a gap is as long as the rows without a value. */
+export function sampleAt(
+  series: ChannelSeries | undefined,
+  { stepMs }: Channel,
+  timeMs: number,
+): ChannelSeries['values'][number] {
+  const index = series === undefined ? null : nearestIndex(series.times, timeMs);
+  if (series === undefined || index === null) return null;
+  // Of the rows of a gap only one is among the points.
+  const beyond = series.values[(series.times[index] ?? 0) < timeMs ? index + 1 : index - 1];
+  const distanceMs = Math.abs((series.times[index] ?? 0) - timeMs);
+  return beyond === null && distanceMs > stepMs ? null : (series.values[index] ?? null);
+}
+
 /** The value nearest to a moment as a person reads it; a dash where there is none. */
 export function valueAt(series: ChannelSeries | undefined, channel: Channel, timeMs: number): string {
-  const index = series === undefined ? null : nearestIndex(series.times, timeMs);
-  const value = index === null ? null : series?.values[index];
-  if (value === null || value === undefined) return '–';
+  const value = sampleAt(series, channel, timeMs);
+  if (value === null) return '–';
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);
   return channel.kind === 'state' ? String(value !== 0) : formatValue(value);
@@ -54,6 +67,28 @@ export function lonelyPoints(values: ArrayLike<number | null | undefined>): numb
     before = value;
   }
   return place === null ? lonely : [...lonely, place];
+}
+
+/**
+ * The stretches without values: of each the places of the values on both sides. A point that is `undefined` is one of another
+ * curve, and does not end a gap.
+ */
+export function gapsIn(values: ArrayLike<number | null | undefined>): [from: number, to: number][] {
+  const gaps: [number, number][] = [];
+  let before = 0;
+  let from: number | null = null;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (value === undefined) continue;
+    if (value === null) {
+      from ??= before;
+      continue;
+    }
+    if (from !== null) gaps.push([from, index]);
+    from = null;
+    before = index;
+  }
+  return from === null ? gaps : [...gaps, [from, values.length - 1]];
 }
 
 interface Stretch {

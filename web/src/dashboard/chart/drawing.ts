@@ -1,13 +1,15 @@
 /** What is drawn on a chart beside its curves: cursors that stay, and strips of states. */
 import type uPlot from 'uplot';
 import type { Annotation } from '../../api.ts';
-import { linesOf, type Marks } from '../marks.ts';
+import { type Marks, sparseLines } from '../marks.ts';
 import { stretches } from './curve.ts';
 
 const colours = 8;
 const wordMargin = 6;
 const labelLines = 4;
 const labelHeight = 14;
+/** Of an annotation without room for its label. */
+const tickHeight = 6;
 
 /** A line with its letter for each cursor that stays. */
 export function drawMarks(chart: uPlot, marks: Marks, originMs: number): void {
@@ -37,35 +39,55 @@ export function drawMarks(chart: uPlot, marks: Marks, originMs: number): void {
   ctx.restore();
 }
 
-/** A band or a line with its label for each annotation in the range. */
+interface Placed {
+  readonly label: string;
+  readonly start: number;
+  readonly end: number;
+  /** Of the label. */
+  readonly left: number;
+  readonly right: number;
+}
+
+/**
+ * A band or a line with its label for each annotation in the range. Labels that stand close are written above each other;
+ * an annotation whose label has no room is a tick, so that hundreds of them leave the curves in sight.
+ */
 export function drawAnnotations(chart: uPlot, annotations: readonly Annotation[], originMs: number): void {
   const { ctx, bbox } = chart;
-  const style = getComputedStyle(document.documentElement);
   const ratio = devicePixelRatio;
-  const right = bbox.left + bbox.width;
   beginClipped(chart, 'bottom');
+  const placed = annotations.flatMap((annotation) => placedIn(chart, annotation, originMs) ?? []);
+  const lines = sparseLines(placed, labelLines, wordMargin * ratio);
+  const colour = getComputedStyle(document.documentElement).getPropertyValue('--series-6').trim();
+  ctx.fillStyle = colour;
+  ctx.strokeStyle = colour;
   ctx.lineWidth = ratio;
-  ctx.setLineDash([3 * ratio, 3 * ratio]);
-  const labels: { label: string; left: number }[] = [];
-  for (const { from, to, label } of annotations) {
-    const start = chart.valToPos(Date.parse(from) - originMs, 'x', true);
-    const end = to === null ? start : chart.valToPos(Date.parse(to) - originMs, 'x', true);
-    if (end < bbox.left || start > right) continue;
-    const colour = style.getPropertyValue('--series-6').trim();
-    ctx.fillStyle = colour;
-    ctx.strokeStyle = colour;
-    ctx.globalAlpha = 0.14;
+  ctx.globalAlpha = 0.14;
+  for (const { start, end } of placed)
     ctx.fillRect(start, bbox.top, Math.max(ratio, end - start), bbox.height);
-    ctx.globalAlpha = 1;
+  ctx.globalAlpha = 1;
+  for (const [index, { start }] of placed.entries()) {
+    const isTick = lines[index] === null;
+    ctx.setLineDash(isTick ? [] : [3 * ratio, 3 * ratio]);
     ctx.beginPath();
     ctx.moveTo(start, bbox.top);
-    ctx.lineTo(start, bbox.top + bbox.height);
+    ctx.lineTo(start, bbox.top + (isTick ? tickHeight * ratio : bbox.height));
     ctx.stroke();
-    const left = Math.max(bbox.left, start) + 3 * ratio;
-    labels.push({ label: fitting(ctx, label, right - left), left });
   }
-  drawLabels(ctx, labels, bbox.top + bbox.height, style);
+  drawLabels(ctx, placed, lines, bbox.top + bbox.height);
   ctx.restore();
+}
+
+/** Null: out of the range. */
+function placedIn(chart: uPlot, { from, to, label }: Annotation, originMs: number): Placed | null {
+  const { ctx, bbox } = chart;
+  const right = bbox.left + bbox.width;
+  const start = chart.valToPos(Date.parse(from) - originMs, 'x', true);
+  const end = to === null ? start : chart.valToPos(Date.parse(to) - originMs, 'x', true);
+  if (end < bbox.left || start > right) return null;
+  const left = Math.max(bbox.left, start) + 3 * devicePixelRatio;
+  const text = fitting(ctx, label, right - left);
+  return { label: text, start, end, left, right: left + ctx.measureText(text).width };
 }
 
 /** As much of a text as has room. */
@@ -78,25 +100,27 @@ function fitting(ctx: CanvasRenderingContext2D, text: string, room: number): str
   return letters.length === 0 ? '' : `${letters.join('')}…`;
 }
 
-/** The words of annotations that stand close are written above each other; those that find no line are left out. */
 function drawLabels(
   ctx: CanvasRenderingContext2D,
-  labels: ReadonlyArray<{ label: string; left: number }>,
+  placed: readonly Placed[],
+  lines: readonly (number | null)[],
   bottom: number,
-  style: CSSStyleDeclaration,
 ): void {
   const ratio = devicePixelRatio;
-  const widths = labels.map(({ label, left }) => ({ left, right: left + ctx.measureText(label).width }));
-  const lines = linesOf(widths, labelLines, wordMargin * ratio);
+  const style = getComputedStyle(document.documentElement);
   const [ground, ink] = ['--surface', '--ink'].map((name) => style.getPropertyValue(name).trim());
-  for (const [index, { label, left }] of labels.entries()) {
+  for (const [index, { label, left, right }] of placed.entries()) {
     const line = lines[index] ?? null;
     if (line === null || label === '') continue;
     const lineBottom = bottom - (2 + line * labelHeight) * ratio;
-    const width = widths[index]!.right - left;
     ctx.globalAlpha = 0.8;
     ctx.fillStyle = ground!;
-    ctx.fillRect(left - ratio, lineBottom - labelHeight * ratio, width + 2 * ratio, labelHeight * ratio);
+    ctx.fillRect(
+      left - ratio,
+      lineBottom - labelHeight * ratio,
+      right - left + 2 * ratio,
+      labelHeight * ratio,
+    );
     ctx.globalAlpha = 1;
     ctx.fillStyle = ink!;
     ctx.fillText(label, left, lineBottom);

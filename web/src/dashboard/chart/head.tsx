@@ -94,7 +94,7 @@ function LegendItem(
         ref={(element) => props.valueElement(channel.key, element)}
       />
       <span class="legend-marks">{markedValues(props.series.get(channel.key), channel, props.marks)}</span>
-      <RemoveButton channel={channel} onRemove={props.onRemove} />
+      <RemoveButton name={props.name} onClick={() => props.onRemove(channel.key)} />
     </li>
   );
 }
@@ -114,14 +114,14 @@ export function ChartTool(props: { label: string; title: string; isOn: boolean; 
   );
 }
 
-function RemoveButton(props: { channel: Channel; onRemove: (channelKey: string) => void }) {
+function RemoveButton(props: { name: string; onClick: () => void }) {
   return (
     <button
       type="button"
       class="legend-remove"
-      aria-label={`Hide ${props.channel.name}`}
+      aria-label={`Hide ${props.name}`}
       title="Hide"
-      onClick={() => props.onRemove(props.channel.key)}
+      onClick={props.onClick}
     >
       ×
     </button>

@@ -5,7 +5,7 @@ import type { Clock } from '../address.ts';
 import type { Marks } from '../marks.ts';
 import type { Channel, TimeSpan } from '../model.ts';
 import { dayOf, elapsedStepsMs, monthNames as months, rowSteps } from '../time.ts';
-import { lonelyPoints } from './curve.ts';
+import { gapsIn, lonelyPoints } from './curve.ts';
 import { drawAnnotations, drawMarks, drawStrips } from './drawing.ts';
 import { numberSplits } from './splits.ts';
 import { UtcDate } from './utc-date.ts';
@@ -179,12 +179,19 @@ function curve(channel: Channel, style: () => { stroke: string; dash: number[] }
     stroke,
     width: 1.5,
     ...(dash.length > 0 ? { dash } : {}),
+    gaps: wholeGaps,
     points: { size: 5, width: 0, fill: stroke, filter: withoutLine },
   };
 }
 
+/** uPlot itself ends a gap at the next point, which may be one of another curve. */
+const wholeGaps = (chart: uPlot, index: number): uPlot.Series.Gaps => {
+  const pixel = (place: number) => Math.round(chart.valToPos(chart.data[0][place]!, 'x', true));
+  return gapsIn(chart.data[index]!).map(([from, to]) => [pixel(from), pixel(to)]);
+};
+
 /** The points of a curve that no line connects; null where all points are shown. */
-const withoutLine = (chart: uPlot, index: number, show: boolean): number[] | null =>
+export const withoutLine = (chart: uPlot, index: number, show: boolean): number[] | null =>
   show ? null : lonelyPoints(chart.data[index]!);
 
 function cursorOptions(settings: ChartSettings): uPlot.Cursor {
