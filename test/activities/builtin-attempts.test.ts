@@ -158,11 +158,11 @@ describe('an attempt that ends in the middle', () => {
       ]);
     const digest = createHash('sha256').update(table(1, 2)).digest('hex');
     await setDigest(createHash('sha256').digest('hex'));
-    const { identity, taskId, ended } = await workOn(session, { turnSeconds: 60, report: () => undefined });
+    const { caller, ended } = await workOn(session, { turnSeconds: 60, report: () => undefined });
     expect(ended).toMatchObject({ message: expect.stringContaining('came with other bytes') });
     await setDigest(digest);
     const end: TaskEnd = { kind: 'fail', category: 'error', reason: String(ended) };
-    await endTask(database, identity, taskId, end, { digest: 'digest', jitter: 0 });
+    await endTask(database, caller, end, { digest: 'digest', jitter: 0 });
     const [, recording] = await session.settled();
     expect(recording).toMatchObject({ state: 'Succeeded', rejectedInputs: 0 });
     expect(await runsOf(session)).toEqual([{ outcome: 'completed', attempt: 2 }]);
