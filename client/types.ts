@@ -85,9 +85,9 @@ export interface RunnerManifest {
     readonly concurrency?: {
       /** In all. */
       readonly max: number;
-      /** Of the sessions of one project. */
+      /** Tasks of the sessions of one project. */
       readonly perProject?: number | undefined;
-      /** Of one session. */
+      /** Tasks of one session. */
       readonly perSession?: number | undefined;
     } | undefined;
   }[];
@@ -146,9 +146,9 @@ export interface RunnerManifest {
     readonly concurrency?: {
       /** In all. */
       readonly max: number;
-      /** Of the sessions of one project. */
+      /** Tasks of the sessions of one project. */
       readonly perProject?: number | undefined;
-      /** Of one session. */
+      /** Tasks of one session. */
       readonly perSession?: number | undefined;
     } | undefined;
   }[] | undefined;
@@ -159,7 +159,7 @@ export interface NewSessionView {
   readonly name: string;
   /** `mine`: for the caller alone; `project` and `everyone`: for all who list sessions. */
   readonly scope: 'mine' | 'project' | 'everyone';
-  /** Of a view for a project; else absent or null. */
+  /** The project of a view for a project; else absent or null. */
   readonly projectId?: number | null | undefined;
   /**
    * The query part of the list's address in the console, without its question mark: tab, search, project,
@@ -436,7 +436,7 @@ export interface ExportQuestion {
      */
     readonly expression: string;
   }[] | undefined;
-  /** Of the file. */
+  /** The form of the file. */
   readonly format?: 'csv' | 'parquet' | undefined;
 }
 
@@ -477,13 +477,13 @@ export interface NewLayout {
       readonly title?: string | undefined;
       readonly channels?: readonly string[] | undefined;
       /**
-       * Of `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a
+       * For `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a
        * time) or `offsetSeconds` (from the start of the dashboard) of its metadata, else at the start.
        */
       readonly output?: string | undefined;
-      /** Of `text`: shown as it is, with its line breaks; no mark-up. */
+      /** The words of `text`, shown as they are, with their line breaks; no mark-up. */
       readonly text?: string | undefined;
-      /** Of twelve columns. */
+      /** How many of the twelve columns. */
       readonly width?: number | undefined;
       /** Pixels. */
       readonly height?: number | undefined;
@@ -605,9 +605,9 @@ export interface NewReportSchedule {
   readonly every: 'hour' | 'day' | 'week' | 'month';
   /** Time of day in the time zone; of an hourly schedule only the minutes count. */
   readonly at?: string | undefined;
-  /** Of a weekly schedule. */
+  /** The day of a weekly schedule. */
   readonly weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
-  /** Of a monthly schedule; in a shorter month the last day. */
+  /** The day of a monthly schedule; in a shorter month the last day. */
   readonly dayOfMonth?: number | undefined;
   /** Whose clock counts, with its summer time. */
   readonly timeZone?: string | undefined;
@@ -627,9 +627,9 @@ export interface ReportScheduleChange {
   readonly every?: 'hour' | 'day' | 'week' | 'month' | undefined;
   /** Time of day in the time zone; of an hourly schedule only the minutes count. */
   readonly at?: string | undefined;
-  /** Of a weekly schedule. */
+  /** The day of a weekly schedule. */
   readonly weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | undefined;
-  /** Of a monthly schedule; in a shorter month the last day. */
+  /** The day of a monthly schedule; in a shorter month the last day. */
   readonly dayOfMonth?: number | undefined;
   /** Whose clock counts, with its summer time. */
   readonly timeZone?: string | undefined;
@@ -693,9 +693,9 @@ export interface ConcurrencyChange {
   readonly kind?: 'nodeTemplate' | 'runnerType' | undefined;
   /** In all. 0: no task is claimed. Null: any number. */
   readonly max: number | null;
-  /** Of one project. */
+  /** Tasks of one project. */
   readonly perProject?: number | null | undefined;
-  /** Of one session. */
+  /** Tasks of one session. */
   readonly perSession?: number | null | undefined;
 }
 
@@ -1289,13 +1289,13 @@ export interface SessionDetails {
   readonly state: 'notStarted' | 'running' | 'failed' | 'done';
   readonly frozen: boolean;
   /**
-   * Of the session alone. -10 to 10, at first 0. Those of project and session are added, to at most 10; each
-   * step moves the session's queued runs by a minute of waiting. A change moves what is queued.
+   * The priority of the session alone. -10 to 10, at first 0. Those of project and session are added, to at
+   * most 10; each step moves the session's queued runs by a minute of waiting. A change moves what is queued.
    */
   readonly priority: number;
   /** Number of nodes by state; states that do not occur are omitted. */
   readonly nodeCounts: Readonly<Record<string, number>>;
-  /** Of the outputs as they are now, as stored. */
+  /** The bytes of the outputs as they are now, as stored. */
   readonly outputBytes: number;
   /**
    * When something was last published, queued or ended, or the session was frozen or closed: to ten seconds.
@@ -1448,13 +1448,13 @@ export interface SessionListRow {
   readonly state: 'notStarted' | 'running' | 'failed' | 'done';
   readonly frozen: boolean;
   /**
-   * Of the session alone. -10 to 10, at first 0. Those of project and session are added, to at most 10; each
-   * step moves the session's queued runs by a minute of waiting. A change moves what is queued.
+   * The priority of the session alone. -10 to 10, at first 0. Those of project and session are added, to at
+   * most 10; each step moves the session's queued runs by a minute of waiting. A change moves what is queued.
    */
   readonly priority: number;
   /** Number of nodes by state; states that do not occur are omitted. */
   readonly nodeCounts: Readonly<Record<string, number>>;
-  /** Of the outputs as they are now, as stored. */
+  /** The bytes of the outputs as they are now, as stored. */
   readonly outputBytes: number;
   /**
    * When something was last published, queued or ended, or the session was frozen or closed: to ten seconds.
@@ -1508,7 +1508,7 @@ export interface ProjectStorage {
     readonly projectTitle: string;
     readonly sessions: number;
     readonly frozenSessions: number;
-    /** Of the outputs as they are now, as stored. */
+    /** The bytes of the outputs as they are now, as stored. */
     readonly outputBytes: number;
     readonly newestSessionAt: string | null;
   }[];
@@ -1685,7 +1685,7 @@ export interface NodeOutput {
   readonly nodeInstanceId: number;
   /** A JSON document as text. */
   readonly configuration: string;
-  /** Of the node’s configuration, counted from 1. */
+  /** The revision of the node’s configuration, counted from 1. */
   readonly configurationRevision: number;
   readonly createdAt: string;
   readonly dataSourceId: number;
@@ -1743,7 +1743,7 @@ export interface SessionOutputs {
 export interface ListedOutput {
   readonly id: number;
   readonly nodeInstanceId: number;
-  /** Of the node’s configuration, counted from 1. */
+  /** The revision of the node’s configuration, counted from 1. */
   readonly configurationRevision: number;
   readonly createdAt: string;
   readonly dataSourceId: number;
@@ -2093,7 +2093,7 @@ export interface NodeRunDetails {
   } | null;
   /** Oldest first. */
   readonly attempts: readonly NodeRunAttempt[];
-  /** Of the node, as the run has it. */
+  /** The configuration of the node, as the run has it. */
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly configurationRevision: number;
   /**
@@ -2206,7 +2206,7 @@ export interface NodeRunReplay {
    * have replaced them.
    */
   readonly inputsRemoved: number;
-  /** Of the node, as it stood at the claim. */
+  /** The state of the node, as it stood at the claim. */
   readonly state: Readonly<Record<string, unknown>> | null;
   /** The newest output of the node, as it stood at the claim. */
   readonly previousOutput: RunnerInput | null;
@@ -2460,7 +2460,7 @@ export interface ChannelSeries {
 export interface InvalidDerived {
   readonly status: 'error';
   readonly message: string;
-  /** Of a fault of a derived channel. */
+  /** The faults, where a derived channel has some. */
   readonly errors?: readonly {
     /** JSON path of the value. */
     readonly path: string;
@@ -2489,16 +2489,16 @@ export interface ChannelStatistics {
   readonly missing: number;
   readonly min: {
     readonly value: number;
-    /** Of the first row that has it. */
+    /** The time of the first row that has it. */
     readonly at: string;
   } | null;
   readonly max: {
     readonly value: number;
-    /** Of the first row that has it. */
+    /** The time of the first row that has it. */
     readonly at: string;
   } | null;
   readonly mean: number | null;
-  /** Of the sample; null below two values. */
+  /** The standard deviation of the sample; null below two values. */
   readonly standardDeviation: number | null;
   /**
    * Texts and truth values by the time that they last, the longest 100 first. Null for numbers, for texts that
@@ -2508,7 +2508,7 @@ export interface ChannelStatistics {
     readonly value: string | boolean;
     /** Time from its rows to the rows behind them, in milliseconds. */
     readonly ms: number;
-    /** Of the time with any value, 0 to 1. */
+    /** Its part of the time with any value, 0 to 1. */
     readonly share: number;
   }[] | null;
 }
@@ -2628,9 +2628,9 @@ export interface ReportSchedule {
   readonly every: 'hour' | 'day' | 'week' | 'month';
   /** Time of day in the time zone; of an hourly schedule only the minutes count. */
   readonly at: string;
-  /** Of a weekly schedule. */
+  /** The day of a weekly schedule. */
   readonly weekday: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
-  /** Of a monthly schedule; in a shorter month the last day. */
+  /** The day of a monthly schedule; in a shorter month the last day. */
   readonly dayOfMonth: number;
   /** Whose clock counts, with its summer time. */
   readonly timeZone: string;
@@ -3155,7 +3155,7 @@ export interface RunnerWatermark {
 
 export interface RunnerRejection {
   readonly inputId: number;
-  /** Of the task: the input itself in an incremental node. */
+  /** The watermark of the task: in an incremental node the input itself. */
   readonly watermark: number | null;
   readonly pendingInputs: number;
 }
@@ -3798,7 +3798,7 @@ export interface Routes {
       readonly from?: string | undefined;
       /** Rows up to this time. Default: the end of the recordings. */
       readonly to?: string | undefined;
-      /** Of the file. */
+      /** The form of the file. */
       readonly format?: 'csv' | 'parquet' | undefined;
     };
     reply: Response;

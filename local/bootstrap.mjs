@@ -43,7 +43,7 @@ function nodeProgram() {
   );
 }
 
-/** Those that are no package of npm. @param without the parts that the caller brings */
+/** The servers that are no package of npm. @param without the parts that the caller brings */
 function serverNames(without) {
   const names = { objectStore: 'versitygw', temporal: 'temporal' };
   return Object.keys(names).flatMap((part) => (without.includes(part) ? [] : [names[part]]));

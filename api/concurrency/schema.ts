@@ -27,8 +27,8 @@ export const concurrencyChangeSchema = z
   .object({
     kind,
     max: places().meta({ description: 'In all. 0: no task is claimed. Null: any number.' }),
-    perProject: places().default(null).meta({ description: 'Of one project.' }),
-    perSession: places().default(null).meta({ description: 'Of one session.' }),
+    perProject: places().default(null).meta({ description: 'Tasks of one project.' }),
+    perSession: places().default(null).meta({ description: 'Tasks of one session.' }),
   })
   .meta({ id: 'ConcurrencyChange', example: { max: 5, perProject: 2 } });
 

@@ -83,7 +83,7 @@ export const statisticsQuerySchema = z.object(windowShape).refine(isInOrder, { e
 const format = z
   .enum(['csv', 'parquet'], { error: 'format must be csv or parquet.' })
   .default('csv')
-  .meta({ description: 'Of the file.', example: 'csv' });
+  .meta({ description: 'The form of the file.', example: 'csv' });
 
 export const exportQuerySchema = z
   .object({ ...windowShape, format })
@@ -192,7 +192,7 @@ export const invalidDerivedSchema = errorSchema
         }),
       )
       .optional()
-      .meta({ description: 'Of a fault of a derived channel.' }),
+      .meta({ description: 'The faults, where a derived channel has some.' }),
   })
   .meta({
     id: 'InvalidDerived',

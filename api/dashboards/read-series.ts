@@ -196,7 +196,7 @@ async function toSeriesSource(
 }
 
 /**
- * Of the copy of a recording. Its store belongs to it: what one store sends for a hash is not drawn for another's. An object
+ * The key of a recording's copy. The store belongs to it: what one store sends for a hash is not drawn for another's. An object
  * never changes under its key, so the key identifies bytes whose hash is not known.
  */
 function keyOf({ dataSourceId, sha256, objectKey }: DimensionSource): string {

@@ -150,7 +150,7 @@ export const seriesSchema = z
 const extremeSchema = z
   .object({
     value: z.number(),
-    at: timestampOut().meta({ description: 'Of the first row that has it.' }),
+    at: timestampOut().meta({ description: 'The time of the first row that has it.' }),
   })
   .nullable();
 
@@ -165,7 +165,10 @@ const channelStatisticsSchema = z
     min: extremeSchema,
     max: extremeSchema,
     mean: z.number().nullable(),
-    standardDeviation: z.number().nullable().meta({ description: 'Of the sample; null below two values.' }),
+    standardDeviation: z
+      .number()
+      .nullable()
+      .meta({ description: 'The standard deviation of the sample; null below two values.' }),
     states: z
       .array(
         z.object({
@@ -173,7 +176,7 @@ const channelStatisticsSchema = z
           ms: z
             .number()
             .meta({ description: 'Time from its rows to the rows behind them, in milliseconds.' }),
-          share: z.number().meta({ description: 'Of the time with any value, 0 to 1.' }),
+          share: z.number().meta({ description: 'Its part of the time with any value, 0 to 1.' }),
         }),
       )
       .nullable()

@@ -29,13 +29,13 @@ const panel = z.strictObject({
     .optional()
     .meta({
       description:
-        'Of `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a time) or `offsetSeconds` ' +
+        'For `media`: only outputs with this in their name. Default: all. An output begins at `capturedAt` (a time) or `offsetSeconds` ' +
         '(from the start of the dashboard) of its metadata, else at the start.',
     }),
   text: optionalText(limits.layoutTextCharacters)
     .optional()
-    .meta({ description: 'Of `text`: shown as it is, with its line breaks; no mark-up.' }),
-  width: z.int().min(1).max(12).default(12).meta({ description: 'Of twelve columns.' }),
+    .meta({ description: 'The words of `text`, shown as they are, with their line breaks; no mark-up.' }),
+  width: z.int().min(1).max(12).default(12).meta({ description: 'How many of the twelve columns.' }),
   height: z.int().min(80).max(2000).default(240).meta({ description: 'Pixels.' }),
 });
 

@@ -28,8 +28,8 @@ const concurrency = {
   properties: Object.fromEntries(
     [
       ['max', 'In all.'],
-      ['perProject', 'Of the sessions of one project.'],
-      ['perSession', 'Of one session.'],
+      ['perProject', 'Tasks of the sessions of one project.'],
+      ['perSession', 'Tasks of one session.'],
     ].map(([key, description]) => [
       key,
       { type: 'integer', minimum: 1, maximum: concurrencyMax, description },

@@ -94,7 +94,7 @@ const download = defineRoute({
   access: access.open,
   params: z.object({
     ticket: z.string().max(ticketCharacters).meta({
-      description: 'Of the address.',
+      description: 'The last part of the address.',
       example: 'v1.mZ0u3lqA6fUe4kP1x9bWcg',
     }),
   }),

@@ -97,7 +97,9 @@ export const nodeOutputSchema = z
     id: z.int(),
     nodeInstanceId: z.int(),
     configuration: z.string().meta({ description: 'A JSON document as text.' }),
-    configurationRevision: z.int().meta({ description: 'Of the node’s configuration, counted from 1.' }),
+    configurationRevision: z
+      .int()
+      .meta({ description: 'The revision of the node’s configuration, counted from 1.' }),
     createdAt: timestampOut(),
     dataSourceId: z.int(),
     dataPath: z.string().meta({ description: "Key of the object below the data source's prefix." }),

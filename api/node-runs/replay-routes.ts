@@ -35,7 +35,9 @@ const replaySchema = claimSchema
       .meta({ description: 'The output ids of the inputs, by the mode in which a runner lists them.' }),
     inputsTruncated: z.boolean(),
     inputsRemoved: inputsRemovedOut(),
-    state: jsonObjectOut().nullable().meta({ description: 'Of the node, as it stood at the claim.' }),
+    state: jsonObjectOut()
+      .nullable()
+      .meta({ description: 'The state of the node, as it stood at the claim.' }),
     previousOutput: inputSchema
       .nullable()
       .meta({ description: 'The newest output of the node, as it stood at the claim.' }),

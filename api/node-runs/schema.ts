@@ -183,7 +183,7 @@ const pinnedInputSchema = z
 
 export const runDetailsSchema = nodeRunSchema
   .extend({
-    configuration: jsonObjectOut().meta({ description: 'Of the node, as the run has it.' }),
+    configuration: jsonObjectOut().meta({ description: 'The configuration of the node, as the run has it.' }),
     configurationRevision: z.int(),
     inputs: z.array(pinnedInputSchema).meta({
       description:

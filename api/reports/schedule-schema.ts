@@ -50,9 +50,9 @@ const fields = {
     .meta({ description: 'Time of day in the time zone; of an hourly schedule only the minutes count.' }),
   weekday: z
     .enum(weekdays, { error: `weekday must be one of ${weekdays.join(', ')}.` })
-    .meta({ description: 'Of a weekly schedule.' }),
+    .meta({ description: 'The day of a weekly schedule.' }),
   dayOfMonth: whole('dayOfMonth', 1, 31).meta({
-    description: 'Of a monthly schedule; in a shorter month the last day.',
+    description: 'The day of a monthly schedule; in a shorter month the last day.',
   }),
   timeZone: z
     .string({ error: 'timeZone must be a name such as Europe/Berlin or UTC.' })

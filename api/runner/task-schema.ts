@@ -126,7 +126,7 @@ export const rejectionSchema = z
     watermark: z
       .int()
       .nullable()
-      .meta({ description: 'Of the task: the input itself in an incremental node.' }),
+      .meta({ description: 'The watermark of the task: in an incremental node the input itself.' }),
     pendingInputs: z.int(),
   })
   .meta({

@@ -12,7 +12,7 @@ import { limits } from '../../domain/limits.ts';
 import { SeriesBusy, SeriesRefused, SeriesUnavailable } from './child-handle.ts';
 
 const checkEveryMs = 100;
-/** Of the disk, for its other users: often the database is one. */
+/** What stays free on the disk for its other users: often the database is one. */
 const reserveBytes = 1024 ** 3;
 /** The folder removes files with this ending when it is opened. */
 const suffix = '.part';
@@ -22,10 +22,10 @@ const exportName = /^(export-[0-9a-f-]{36})(?:\.\d+)?\.part$/;
 export class ExportFiles {
   readonly #folder: string;
   readonly #maxBytes: number;
-  /** Of exports that are written or read. */
+  /** The names of exports that are written or read. */
   readonly #names = new Set<string>();
 
-  /** @param maxBytes of each export */
+  /** @param maxBytes of the file of each export */
   constructor(folder: string, maxBytes: number) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;

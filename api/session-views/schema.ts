@@ -33,7 +33,9 @@ export const newSessionViewSchema = z
     scope: z.enum(sessionViewScopes).meta({
       description: '`mine`: for the caller alone; `project` and `everyone`: for all who list sessions.',
     }),
-    projectId: bodyId().nullish().meta({ description: 'Of a view for a project; else absent or null.' }),
+    projectId: bodyId()
+      .nullish()
+      .meta({ description: 'The project of a view for a project; else absent or null.' }),
     query: longText(limits.sessionViewBytes)
       .refine(hasOnlyParameters, { error: 'must hold parameters of the list of sessions alone' })
       .refine((query) => !holdsAddress(query), { error: 'must hold no e-mail address' })

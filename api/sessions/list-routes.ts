@@ -68,7 +68,8 @@ const counts = defineRoute({
   method: 'GET',
   path: '/api/v2/session/counts',
   summary: 'Counts sessions: all, running, failed, and those of the caller',
-  description: 'Of the sessions that the filters match. A count that is not exact says that there are more.',
+  description:
+    'Counts the sessions that the filters match. A count that is not exact says that there are more.',
   tags,
   access: access.sessionList,
   query: inTimeOrder(sessionCountsQuerySchema),

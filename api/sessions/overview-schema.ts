@@ -14,11 +14,11 @@ export const overviewFields = {
       'published. `done`: else.',
   }),
   frozen: z.boolean(),
-  priority: z.int().meta({ description: `Of the session alone. ${priorityMeaning}` }),
+  priority: z.int().meta({ description: `The priority of the session alone. ${priorityMeaning}` }),
   nodeCounts: z
     .partialRecord(z.enum(visibleNodeStates), z.int())
     .meta({ description: 'Number of nodes by state; states that do not occur are omitted.' }),
-  outputBytes: z.int().meta({ description: 'Of the outputs as they are now, as stored.' }),
+  outputBytes: z.int().meta({ description: 'The bytes of the outputs as they are now, as stored.' }),
   lastActivityAt: timestampOut().meta({
     description:
       'When something was last published, queued or ended, or the session was frozen or closed: to ten seconds.',

@@ -18,7 +18,7 @@ const storageSchema = z
         projectTitle: z.string(),
         sessions: z.int(),
         frozenSessions: z.int(),
-        outputBytes: z.int().meta({ description: 'Of the outputs as they are now, as stored.' }),
+        outputBytes: z.int().meta({ description: 'The bytes of the outputs as they are now, as stored.' }),
         newestSessionAt: timestampOut().nullable(),
       }),
     ),

@@ -56,7 +56,7 @@ export async function listLayouts(
   );
 }
 
-/** Those layouts that fit a dashboard: they are for its project and template, and name one of its channels or none. */
+/** The layouts that fit a dashboard: they are for its project and template, and name one of its channels or none. */
 export async function layoutsOfDimension(
   database: Queryable,
   userId: string,

@@ -159,7 +159,7 @@ async function repeatedEnd(tx: Tx, caller: TaskHolder, digest: string): Promise<
     `select ending_digest as digest, ending_reply as reply from node_claim
       where task_id = $1 and holder = $2 and instance_id = $3 and ending_reply is not null
         and ended_at > clock_timestamp() - interval '10 minutes'`,
-    [...heldValues(caller)],
+    heldValues(caller),
   );
   if (!claim) throw new Refused<EndRefusal>('task-not-found');
   if (claim.digest !== digest) throw new Refused<EndRefusal>('task-finished');

@@ -66,7 +66,7 @@ try {
 interface Work {
   readonly claimMs: readonly number[];
   readonly completeMs: readonly number[];
-  /** Of the tasks, in the order in which they were handed out. */
+  /** The sessions of the tasks, in the order in which they were handed out. */
   readonly sessionIds: readonly string[];
 }
 

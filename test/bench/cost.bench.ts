@@ -71,7 +71,7 @@ async function historyEvents(client: Client): Promise<Counters> {
 const difference = (after: Counters, before: Counters): Array<[string, number]> =>
   Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]);
 
-/** Of the platform alone, without this process. */
+/** The processor time of the platform alone, without this process. */
 function reportCpu(before: Counters, after: Counters, count: number): void {
   const parts = difference(after, before)
     .filter(([part]) => part !== 'bench')

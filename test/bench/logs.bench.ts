@@ -32,7 +32,7 @@ const roundMs = 10_000;
 const aSecond = 1_000 / roundMs;
 const runners = Number(process.env.RUNNERS ?? 20);
 const workMs = Number(process.env.WORK_MS ?? 1_000);
-/** Of the tasks that log: longer than the benchmark. */
+/** The lease of the tasks that log: longer than the benchmark. */
 const leaseSeconds = 3_600;
 const [logged, worked] = ['logged-node', 'worked-node'];
 const kinds = ['idle', 'logs', 'silent', 'logging'] as const;

@@ -204,7 +204,7 @@ test.skipIf(process.platform !== 'linux')(
     const started = devIn({ ...environment, SDP_URL: 'http://127.0.0.1:1' }, made, '--url', api.url);
     await started.says('claims tasks');
     const [, name = ''] = /Registered as (\S+) at/.exec(started.printed.out) ?? [];
-    // Of processes at work in its folder.
+    // The pids of processes at work in its folder.
     const runners = async () =>
       readdirSync('/proc').filter((pid) => {
         try {

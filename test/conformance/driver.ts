@@ -91,7 +91,7 @@ const ofSurroundings = [
   'traceparent',
 ];
 
-/** Of a reply, and of the task that it hands out. */
+/** A reply, and the task that it hands out, without what depends on place and time. */
 function withoutSurroundings(body: Json): Json {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const kept = Object.entries(body).filter(([key]) => !ofSurroundings.includes(key));

@@ -9,7 +9,7 @@ import { run } from '../../local/prepare/run.mjs';
 
 const tools = join(checkout, 'test/containers/tools');
 
-/** Of `go` in the module of a tool, whatever the environment sets. */
+/** The options of `go` in the module of a tool, whatever the environment sets. */
 export function goOptions(module) {
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOWORK: 'off' };
   return { cwd: join(tools, module), env };

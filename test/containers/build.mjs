@@ -10,7 +10,7 @@ const programs = {
   caddy: { module: 'proxy', package: 'github.com/caddyserver/caddy/v2/cmd/caddy' },
   'temporal-sql-tool': { module: 'temporal', package: 'go.temporal.io/server/cmd/tools/sql' },
   'temporal-server': { module: 'temporal', package: 'go.temporal.io/server/cmd/server' },
-  // Of the ways in which a server finds what to scrape, by names alone: the clients of clouds are most of its code.
+  // It finds what to scrape by names alone, of all ways that a server has: the clients of clouds are most of its code.
   promtool: {
     module: 'prometheus',
     package: 'github.com/prometheus/prometheus/cmd/promtool',

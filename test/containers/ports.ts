@@ -11,7 +11,7 @@ const portNames = [
   'proxyInside',
   'api-1',
   'api-2',
-  // Of their metrics; these serve nothing else.
+  // The ports of their metrics; these serve nothing else.
   'worker-1',
   'worker-2',
   'worker-3',

@@ -11,7 +11,7 @@ export function descriptorsOf({ pid, port }: { readonly pid: number; readonly po
 interface TcpRow {
   readonly port: number;
   readonly isListening: boolean;
-  /** Of a listening socket: established connections that are not accepted yet. */
+  /** Established connections that a listening socket has not accepted yet. */
   readonly waiting: number;
   readonly inode: string;
 }

@@ -14,7 +14,7 @@ export interface Member<Process extends TestProcess = TestProcess> {
 
 export class Disturbance {
   readonly counts: Record<string, number> = {};
-  /** Those that were killed. */
+  /** The processes that were killed. */
   readonly ended: TestProcess[] = [];
   readonly #over: AbortSignal;
 

@@ -10,7 +10,7 @@ import type { FaultWorld } from './fault-world.ts';
 import { type HeldTask, outsideChain } from './http-runner.ts';
 
 export interface FailpointWorld extends FaultWorld {
-  /** Of the API process in which points are armed; it may be down. */
+  /** The address of the API process in which points are armed; it may be down. */
   readonly url: string;
 }
 

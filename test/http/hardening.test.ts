@@ -66,7 +66,7 @@ function open(port = api.server.port): { readonly socket: Socket; readonly recei
   socket
     .on('error', () => undefined)
     .on('data', (chunk: Buffer) => {
-      // Of an endless reply the start is enough: a fast machine sends more than a string can hold.
+      // The start of an endless reply is enough: a fast machine sends more than a string can hold.
       if (text.length < 65_536) text += chunk.toString('latin1');
     });
   return { socket, received: () => text };

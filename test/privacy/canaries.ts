@@ -92,7 +92,7 @@ function formsOf(core: string): { readonly as: string; readonly needle: string; 
   ];
   for (const text of new Set([core, core.toUpperCase(), core.toLowerCase()])) {
     for (let shift = 0; shift < 3; shift += 1) {
-      // Of base64 only the characters that depend on nothing before or after the core.
+      // Only the characters of base64 that depend on nothing before or after the core.
       const encoded = Buffer.from('\0'.repeat(shift) + text).toString('base64');
       const needle = encoded.slice(
         Math.ceil((shift * 4) / 3),

@@ -40,7 +40,7 @@ function readProc(pid: number, file: string): string {
   }
 }
 
-/** Of the runners of a host. */
+/** The folders of the runners of a host. */
 const temporaryFolders = (host: number) =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`sdp-runner-${hostname()}-${host}-`));
 

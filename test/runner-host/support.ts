@@ -30,12 +30,12 @@ interface Shown {
 
 export interface HostStage {
   readonly api: TestApi;
-  /** Of the API. */
+  /** The environment of the API. */
   readonly environment: Readonly<Record<string, string>>;
   readonly administrator: { readonly username: string; readonly password: string };
   /** A connection of the test's own. */
   readonly database: Database;
-  /** Of the modules; its sibling folders are removed with it. */
+  /** The folder of the modules; its sibling folders are removed with it. */
   readonly folder: string;
   /** With the variables of a host alone. */
   readonly processes: TestProcesses;

@@ -162,7 +162,7 @@ export class Load {
     for (const path of ['/health_check', '/api/v2/health']) await this.#get(path, { isHealth: true });
   }
 
-  /** Of health one 503 does not count: a pause of the whole machine may make a check of the database late. */
+  /** One 503 of a health check does not count: a pause of the whole machine may make a check of the database late. */
   async #get(path: string, { isHealth = false } = {}): Promise<void> {
     let status = await this.#statusOf(path);
     if (isHealth && status === 503) {

@@ -22,7 +22,7 @@ async function process(BEHAVIOUR: string, variables: Record<string, string> = {}
   return { graph, child };
 }
 
-/** Of the instances that claim tasks of the graph's node template, as operators see them. */
+/** The states of the instances that claim tasks of the graph's node template, as operators see them. */
 async function statesOf(graph: { readonly template: string }): Promise<readonly string[]> {
   const token = stage.people.Administrator.token;
   const { body } = await ask(stage.api.url, 'GET', '/api/v2/admin/runners?pageSize=100', { token });

@@ -101,7 +101,7 @@ describeInBrowser('long names', () => {
 
   test('widen no page, no table and no window over a page', async () => {
     const faults: string[] = [];
-    // Of one page a desk, a window beside another and a tablet; a phone opens it anew.
+    // One page is seen on a desk, in a window beside another and on a tablet; a phone opens it anew.
     for (const [first, ...others] of [[1440, 1100, 720], [390]] as const) {
       for (const place of places()) {
         await page.setViewportSize({ width: first, height: 900 });

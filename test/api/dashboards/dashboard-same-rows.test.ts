@@ -6,7 +6,7 @@ import { dashboardWorld } from './dashboard-world.ts';
 const { api, people, firstMs, get, insertDimension, record } = await dashboardWorld();
 
 const count = 12_000;
-/** Of another rhythm each, so that their extremes are in different rows. Row 5000 is empty, row 6000 lacks a height. */
+/** Each has another rhythm, so that their extremes are in different rows. Row 5000 is empty, row 6000 lacks a height. */
 const rows = Array.from({ length: count }, (_, row) => ({
   speed: row === 7123 ? 900 : 50 + 10 * Math.sin(row / 30),
   height: row === 6000 ? null : row === 8123 ? -900 : 200 + 50 * Math.cos(row / 47),

@@ -180,7 +180,7 @@ test('the only number among missing values stays, however few points are asked f
   expect(series).toMatchObject([{ times: [1000], values: [5] }]);
 });
 
-/** Of a row of the world's own recording. */
+/** The time of a row of the world's own recording. */
 const second = (row: number) => new Date(firstMs + row * 1000).toISOString();
 
 describe('GET /api/v2/dashboard/dimensions/{id}/statistics', () => {

@@ -106,7 +106,7 @@ describe('the outputs of a session', () => {
     return { status: answer.status, body: answer.json() as SessionOutputs };
   };
   const names = (page: SessionOutputs) => page.outputs.map((output) => output.outputIdentifier);
-  /** Of two nodes, published one after the other: `a` to `d` of the input, then five of its child. */
+  /** Outputs of two nodes, published one after the other: `a` to `d` of the input, then five of its child. */
   const twoNodes = async () => {
     const { nodeId, nodes, sessionId } = await makeNode();
     for (const name of ['a', 'b', 'c', 'd'])

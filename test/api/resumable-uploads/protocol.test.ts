@@ -250,7 +250,7 @@ describe('the end of an upload without an output', () => {
   });
 
   async function expectNothingLeft(nodeId: number): Promise<void> {
-    // Of the tests before this one, too.
+    // Uploads of the tests before this one expire, too.
     await expire();
     while ((await sweepResumableUploads(database, objects)) > 0);
     await database.query(`update pending_object set heartbeat_at = '-infinity'`);

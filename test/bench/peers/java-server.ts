@@ -11,7 +11,7 @@ const readySeconds = 180;
 
 export interface JavaServer {
   readonly url: string;
-  /** Of the server and its PostgreSQL. */
+  /** The processes of the server and of its PostgreSQL. */
   pids(): readonly number[];
   stop(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface Finding {
   readonly name: string;
   /** `ms`, `s`, `MiB`, `KB`, `a second`, `MiB/s`, `times` */
   readonly unit: string;
-  /** Of all rounds. */
+  /** The values of all rounds. */
   readonly values: readonly number[];
   /** What the same costs, in the same unit, without the platform. */
   readonly floor?: { readonly name: string; readonly values: readonly number[] } | undefined;

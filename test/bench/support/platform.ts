@@ -98,7 +98,7 @@ async function answerOf<T>(response: IncomingMessage): Promise<Answer<T>> {
 
 export interface BenchPlatform {
   readonly port: number;
-  /** Of all APIs. */
+  /** The ports of all APIs. */
   readonly ports: readonly number[];
   readonly stack: Stack;
   /** Signed in as the Administrator. */

@@ -5,7 +5,7 @@ import { fairShareMs } from '../../../store/runs/plan-session.ts';
 
 export interface QueueSize {
   readonly sessions: number;
-  /** Of a session template; each of its nodes but the input gets a queued run in each session. */
+  /** The id of a session template; each of its nodes but the input gets a queued run in each session. */
   readonly templateId: number;
   readonly projectId: number;
   /** Sessions got their uploads at some moment within the last so many seconds. */

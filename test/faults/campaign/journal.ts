@@ -34,7 +34,7 @@ export function maxVersions({ bodies }: UploadEntry): number {
   return mayComeLate ? bodies.reduce((sum, { sends }) => sum + sends, 0) : bodies.length;
 }
 
-/** Of one round. */
+/** What happened in one round. */
 export class Journal {
   /** The kind of fault in force. */
   readonly kind: string;

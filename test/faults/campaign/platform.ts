@@ -24,7 +24,7 @@ export interface PlatformPlan {
   readonly dataDir: string;
   /** How many there are of each process. */
   readonly counts: Readonly<Record<SlotRole, number>>;
-  /** Of each disk. The disks are in memory. */
+  /** The size of each disk. The disks are in memory. */
   readonly diskMegabytes: number;
   readonly log: (line: string) => void;
 }

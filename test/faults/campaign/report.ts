@@ -54,7 +54,7 @@ export function emptyRow(kind: string, name: string, skipped?: string): Row {
   };
 }
 
-/** Of the calls that were not refused as the contract says, those that were served; undefined where there are none. */
+/** The share served of the calls that were not refused as the contract says; undefined where there are none. */
 export function shareServed({ served, unnamed, lost, hung }: Outcomes): number | undefined {
   const all = served + unnamed + lost + hung;
   return all === 0 ? undefined : served / all;

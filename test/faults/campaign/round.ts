@@ -24,9 +24,9 @@ export interface RoundPlan {
   readonly platform: CampaignPlatform;
   readonly size: CampaignSize;
   readonly kinds: readonly FaultKind[];
-  /** Of the kinds: `7`, or `4+12`. */
+  /** The numbers of the kinds: `7`, or `4+12`. */
   readonly label: string;
-  /** Of the campaign's rounds, from 0 on. */
+  /** Its place among the campaign's rounds, from 0 on. */
   readonly number: number;
   readonly isLast: boolean;
   readonly seed: number;
@@ -196,7 +196,7 @@ export class Round {
     }
   }
 
-  /** Of a pair one fault may prevent the injection of the other while it lasts. */
+  /** While it lasts, one fault of a pair may prevent the injection of the other. */
   async #injected(kind: FaultKind, context: FaultContext): Promise<Fault> {
     const limitMs = context.isAlone ? 0 : this.#plan.size.recoveryLimitMs;
     return await eventually(`the fault ${kind.number}`, () => kind.inject(context), limitMs);

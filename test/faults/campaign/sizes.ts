@@ -26,7 +26,7 @@ export interface CampaignSize {
   /** A slower recovery misses its aim. */
   readonly recoveryAimMs: number;
   readonly restLimitMs: number;
-  /** Of each family, after the last fault of a round. */
+  /** Calls of each family, after the last fault of a round. */
   readonly lastCalls: number;
 }
 
@@ -75,7 +75,7 @@ export const sizes: Readonly<Record<CampaignSize['name'], CampaignSize>> = {
   },
 };
 
-/** Of the calls during faults that are not refused as the contract says. */
+/** The share to be served of the calls during faults that are not refused as the contract says. */
 export const aimedShare = 0.3;
 /** Fewer calls are too few for a share. */
 export const minForShare = 20;

@@ -29,7 +29,7 @@ const isNumber = (text: string) => /^[\d,.]+( s| %)?$|^–$/.test(text);
 export interface RunFacts {
   readonly seed: number;
   readonly size: string;
-  /** Of each process. */
+  /** How many processes of each kind. */
   readonly processes: number;
 }
 

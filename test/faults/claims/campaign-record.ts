@@ -25,7 +25,7 @@ export interface AnswerRecord {
   readonly attempt?: number | undefined;
   readonly leaseUntil?: number | undefined;
   readonly willRetry?: boolean | undefined;
-  /** Of an end that claims the next task; null when there was none. */
+  /** The next task, at an end that claims it; null when there was none. */
   readonly next?: Pick<AnswerRecord, 'taskId' | 'attempt' | 'leaseUntil'> | null | undefined;
 }
 

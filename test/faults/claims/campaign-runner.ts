@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AnswerRecord, type EndHow, RecordWriter, type SentRecord } from './campaign-record.ts';
 
 export interface CampaignPlan {
-  /** Of the API processes; each call goes to any of them. */
+  /** The ports of the API processes; each call goes to any of them. */
   readonly ports: readonly number[];
   readonly token: string;
   readonly templates: readonly string[];

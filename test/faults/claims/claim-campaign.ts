@@ -21,7 +21,7 @@ import { judge, type LockCall, type LockRules } from './lock-history.ts';
 
 const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
 const templates = ['campaign-a', 'campaign-b'] as const;
-/** Of the second template. */
+/** The concurrency limit of the second template. */
 const limit = { max: 6, perSession: 2 } as const;
 const processCount = 4;
 const runnersPerProcess = 8;

@@ -36,7 +36,7 @@ const parents = ['left', 'right'];
 type Step =
   | { readonly kind: 'upload'; readonly parent: number; readonly identifier: string | null }
   | { readonly kind: 'work'; readonly work: Work }
-  /** Of inputs chosen by their place among the uploads, or of all. */
+  /** For inputs chosen by their place among the uploads, or for all. */
   | { readonly kind: 'reprocess'; readonly chosen: readonly number[] | null }
   | { readonly kind: 'retry' }
   | { readonly kind: 'cancel' };

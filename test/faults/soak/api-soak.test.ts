@@ -112,7 +112,7 @@ test(`after waves of hostile callers (${percent} %) the process is the same, as 
   expect(soak.rows[1]!.calls).toBe(sizes.idleReaders);
 });
 
-/** Of the process under test, once its garbage is collected. */
+/** What the process under test holds once its garbage is collected. */
 async function heldMemory(): Promise<HeldMemory> {
   return await new Promise((resolve, reject) => {
     request({ socketPath: probe, agent: false }, (response) => resolve(json(response) as Promise<HeldMemory>))

@@ -21,7 +21,7 @@ export interface SoakSizes {
 export interface SoakWorld {
   readonly api: ApiProcess;
   readonly token: string;
-  /** Of another person: others must not use up a caller's share of the process. */
+  /** The token of another person: others must not use up a caller's share of the process. */
   readonly besideToken: string;
   readonly sessionId: string;
   readonly inputNode: number;
@@ -39,7 +39,7 @@ export interface SoakRow {
   readonly seconds: number;
   /** Requests of the caller beside, and the slowest of them. */
   readonly served: number;
-  /** Of the same caller, by the status of the answer. */
+  /** Calls of the same caller, by the status of the answer. */
   readonly unserved: Readonly<Record<string, number>>;
   readonly slowestMs: number;
   /** In MiB, after garbage collection: the heap with its external memory, and the process's whole size. */
@@ -253,7 +253,7 @@ interface Sent {
 }
 
 interface Answered {
-  /** Of the first answer; `none` without one. */
+  /** The status of the first answer; `none` without one. */
   readonly status: string;
 }
 

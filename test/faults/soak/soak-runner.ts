@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface SoakPlan {
-  /** Of the API processes; each call goes to any of them. */
+  /** The ports of the API processes; each call goes to any of them. */
   readonly ports: readonly number[];
   readonly token: string;
   readonly templates: readonly string[];

@@ -25,7 +25,7 @@ const fresh = await databaseStage(1);
 
 /** Sessions beside the one that is measured, each with the rows of a run that has ended. */
 const others = 4_000;
-/** Of one table, by all statements of one round. A scan of any of them would read {@link others} at the least. */
+/** Rows of one table, by all statements of one round. A scan of any of them would read {@link others} at the least. */
 const maxRowsRead = 1_500;
 
 const tooMuch = (read: Record<string, number>) =>

@@ -6,7 +6,7 @@ import { sessionProperties } from '../../../domain/sessions/session-filter.ts';
 import { sessionStates } from '../../../domain/sessions/session-state.ts';
 import type { PlainSession } from './session-query-reference.ts';
 
-/** Those that are stored; filled by the test. */
+/** The sessions that are stored; filled by the test. */
 export const sessions: PlainSession[] = [];
 
 /** Few values, so that random conditions meet random sessions often. */

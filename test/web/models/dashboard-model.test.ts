@@ -241,7 +241,7 @@ describe('points of every type', () => {
     expect(valueAt(points(['idle', 'run']), text!, 90)).toBe('run');
     expect(valueAt(points([3, null]), number!, 10)).toBe('–');
     expect(valueAt(undefined, number!, 10)).toBe('–');
-    // Of the rows of a gap only its first is among the points.
+    // Only the first row of a gap is among the points.
     const gap = { ...points([3, null, 4]), times: [0, 10, 60_000] };
     const fine = { ...number!, stepMs: 10 };
     expect([0, 50_000, 59_995, 60_000].map((at) => valueAt(gap, fine, at))).toEqual(['3', '–', '4', '4']);

@@ -50,7 +50,7 @@ describeInBrowser('a person whose role was lowered', () => {
   ])('%s', async (_guarantee, username, isKept) => {
     await signIn(username, isKept);
     await become('Trainee');
-    // Of a Trainee the platform refuses reports with a 401.
+    // The platform refuses reports to a Trainee with a 401.
     await goWithin(page, '/reports');
     await isOut();
   });

@@ -15,7 +15,7 @@ export async function addPanel(page: Page, kind: string, channels: readonly stri
   await dialog.waitFor({ state: 'detached' });
 }
 
-/** Of each kind one that draws a driven session. */
+/** One panel of each kind that draws a driven session. */
 export async function addPanelsOfDrive(page: Page): Promise<void> {
   await addPanel(page, 'Track', ['latitude', 'longitude']);
   await addPanel(page, 'XY', ['speed', 'lapDistance']);

@@ -121,7 +121,7 @@ export function operatorTests(work: () => Work): void {
       .getByRole('link', { name: /^Formation approach: / })
       .waitFor();
     await page.getByLabel('Key figure').selectOption('outputs: Highest speed [km/h]');
-    // Of its newest recording: another test may have uploaded one.
+    // It is of the newest recording: another test may have uploaded one.
     await page
       .locator('.project-trend')
       .getByRole('link', { name: /^Formation approach: 1[24]9\.998/ })

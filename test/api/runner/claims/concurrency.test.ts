@@ -117,7 +117,7 @@ describe('a concurrency limit', () => {
     expect(sessions.sort()).toEqual([first.sessionId, second.sessionId].sort());
 
     await limit(first.template, { max: null, perProject: 3 });
-    // Of the first graph's project one is held.
+    // One task of the first graph's project is held.
     const more = (await claimed(first.template, 6)).map(({ sessionId }) => sessionId);
     expect(more.filter((id) => id === first.sessionId).length).toBeLessThanOrEqual(2);
     const [row] = await database.query<{ most: number }>(

@@ -76,7 +76,7 @@ test('a claim whose caller hung up first releases no later task of the instance'
     await aStatementWaits(stage.database);
     hungUp.abort();
     expect(await late).toBe('gone');
-    // Of later calls the server answers after it has seen the end of the connection.
+    // The server answers later calls after it has seen the end of the connection.
     for (let call = 0; call < 3; call += 1) await runner.call('GET', '/whoami');
   });
   await eventually('the late claim is over', async () => {

@@ -30,7 +30,7 @@ export function sampleAt(
 ): ChannelSeries['values'][number] {
   const index = series === undefined ? null : nearestIndex(series.times, timeMs);
   if (series === undefined || index === null) return null;
-  // Of the rows of a gap only one is among the points.
+  // Only one row of a gap is among the points.
   const beyond = series.values[(series.times[index] ?? 0) < timeMs ? index + 1 : index - 1];
   const distanceMs = Math.abs((series.times[index] ?? 0) - timeMs);
   return beyond === null && distanceMs > stepMs ? null : (series.values[index] ?? null);

@@ -8,7 +8,7 @@ const colours = 8;
 const wordMargin = 6;
 const labelLines = 4;
 const labelHeight = 14;
-/** Of an annotation without room for its label. */
+/** The height of an annotation without room for its label. */
 const tickHeight = 6;
 
 /** A line with its letter for each cursor that stays. */
@@ -43,7 +43,7 @@ interface Placed {
   readonly label: string;
   readonly start: number;
   readonly end: number;
-  /** Of the label. */
+  /** Where the label begins and ends. */
   readonly left: number;
   readonly right: number;
 }
