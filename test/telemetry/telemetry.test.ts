@@ -237,7 +237,7 @@ describe('the metrics', () => {
     const status = async (token?: string) =>
       (await ask(api.url, 'GET', '/metrics', token === undefined ? {} : { token })).status;
     for (const token of [metricsToken, developer.token]) expect(await status(token)).toBe(200);
-    const device = await ask(api.url, 'POST', '/api/v2/admin/offline-tokens', { token: adminToken });
+    const device = await ask(api.url, 'POST', '/api/authorization/offline_token', { token: adminToken });
     for (const token of [trainee.token, device.body.token as string]) expect(await status(token)).toBe(403);
     for (const token of [undefined, 'garbage', `${metricsToken}.`]) expect(await status(token)).toBe(401);
   });
