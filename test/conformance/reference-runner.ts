@@ -295,8 +295,6 @@ export async function main(options: Omit<RunnerOptions, 'template'>): Promise<vo
 }
 
 if (process.argv[1] === import.meta.filename) {
-  await main({
-    incremental: process.argv.includes('--incremental'),
-    parts: process.argv.includes('--parts'),
-  });
+  const has = (flag: string) => process.argv.includes(flag);
+  await main({ incremental: has('--incremental'), parts: has('--parts') });
 }
