@@ -36,6 +36,11 @@ describe('a heading that stands again between rows is left out, with a remark', 
     expect(description.warnings).toEqual([remark]);
   });
 
+  test('but not in a line of many megabytes, which is named', async () => {
+    const error = await bench.fails(`t,v\n0,1\nt,v\n1,${'x'.repeat(40_000_000)}\nt,v\n2,3\n`);
+    expect(error).toMatchObject({ line: 4, message: expect.stringContaining('longer') });
+  });
+
   test('and faults are named with their lines', async () => {
     expect((await bench.fails('t,v\n0,1\nt,v\n1,2,3\n')).line).toBe(4);
   });

@@ -52,6 +52,11 @@ describe('columns that runs of blanks separate', () => {
     expect(description.channels.map(({ unit }) => unit)).toEqual(units);
   });
 
+  test('have no line of many megabytes', async () => {
+    const error = await bench.fails(`time v\n0 1\n1 2\n${'x'.repeat(20_000_000)} 3\n2 3\n`);
+    expect(error).toMatchObject({ line: 4, message: expect.stringContaining('longer') });
+  });
+
   test('hold states, missing numbers, and fields of Fortran that are too narrow', async () => {
     const text = 'time v state\n0 NaN idle\n1 ***** "on hold"\n2 7 idle\n';
     const converted = await bench.convert(text);

@@ -2,6 +2,8 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { maxLineBytes } from './csv-faults.ts';
 
 export interface Part {
   readonly from: string;
@@ -32,6 +34,52 @@ export async function copyPart(part: Part, recoding: Recoding | null, signal?: A
   const source = createReadStream(from, { highWaterMark, start, end: end - 1 });
   const between = recoding === null ? [] : [transformOf(recoding)];
   await pipeline([source, ...between, target], signal === undefined ? {} : { signal });
+}
+
+const newline = 10;
+const carriageReturn = 13;
+
+/**
+ * Changes each line that is not empty; ends of lines stay. A line longer than the strict reader reads stays as it is,
+ * and is not held in memory: the reader names it.
+ */
+export function lineRecoding(encoding: 'utf8' | 'latin1', change: (line: string) => string): Recoding {
+  const decoder = new StringDecoder(encoding);
+  let begun = '';
+  let isLong = false;
+  function ended(part: string): string {
+    const line = begun + part;
+    const stays = isLong || line === '' || line.length > maxLineBytes;
+    begun = '';
+    isLong = false;
+    return stays ? line : change(line);
+  }
+  // No regular expression: one over a line of megabytes may use up its stack.
+  function of(chunk: Buffer): Buffer {
+    const text = decoder.write(chunk);
+    let out = '';
+    let start = 0;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code !== newline && code !== carriageReturn) continue;
+      out += ended(text.slice(start, at)) + text.charAt(at);
+      start = at + 1;
+    }
+    begun += text.slice(start);
+    if (isLong || begun.length > maxLineBytes) {
+      out += begun;
+      begun = '';
+      isLong = true;
+    }
+    return Buffer.from(out, encoding);
+  }
+  return { of, rest: () => Buffer.from(ended(decoder.end()), encoding) };
+}
+
+/** A text, changed like a file by `lineRecoding`. */
+export function changedLines(text: string, change: (line: string) => string): string {
+  const { of, rest } = lineRecoding('utf8', change);
+  return `${of(Buffer.from(text))}${rest()}`;
 }
 
 function transformOf(recoding: Recoding): Transform {

@@ -23,8 +23,19 @@ export function rowFault(message: string, line: number, delimiter: string): Tabu
   }
   if (/unicode|utf-8/i.test(message))
     return new TabularError(`The line contains bytes that are not UTF-8. ${encodingHint}`, { line });
-  if (/maximum line size|exceeds/i.test(message)) {
-    return new TabularError(`The line is longer than ${maxLineBytes} bytes.`, { line });
-  }
+  if (/maximum line size|exceeds/i.test(message)) return lineTooLong(line);
   return new TabularError('The line cannot be read as delimited text.', { line });
+}
+
+export function lineTooLong(line?: number): TabularError {
+  return new TabularError(`The line is longer than ${maxLineBytes} bytes.`, { line });
+}
+
+/** @param message of the reader, about no record; null when it names no fault of the file */
+export function fileFault(message: string): TabularError | null {
+  if (/utf-?8|unicode/i.test(message))
+    return new TabularError(`The file contains bytes that are not UTF-8. ${encodingHint}`);
+  return /^(Invalid Input|Conversion|Parser|Binder) Error/.test(message)
+    ? new TabularError('The file cannot be read as delimited text.')
+    : null;
 }

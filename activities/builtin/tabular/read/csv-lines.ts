@@ -1,6 +1,7 @@
 /** Finds and changes lines of a delimited text of any size, where the strict reader knows only records. */
 import { createReadStream } from 'node:fs';
 import { copyPart } from './copy-part.ts';
+import { maxLineBytes } from './csv-faults.ts';
 
 const newline = 10;
 const carriageReturn = 13;
@@ -76,6 +77,29 @@ export async function lineOfRecord(
     }
   }
   return startLine;
+}
+
+/** The line on which the first record begins that is longer than the strict reader reads; null without one. */
+export async function lineOfLongRecord(
+  path: string,
+  delimiter: string,
+  signal?: AbortSignal,
+): Promise<number | null> {
+  const scanner = new RecordScanner(delimiter);
+  let line = 1;
+  let startLine = 1;
+  let length = 0;
+  let previous = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20, signal })) {
+    for (const byte of chunk as Buffer) {
+      if (byte === carriageReturn || (byte === newline && previous !== carriageReturn)) line++;
+      previous = byte;
+      length = scanner.isRecordEnd(byte) ? 0 : length + 1;
+      if (length === 0) startLine = line;
+      if (length > maxLineBytes) return startLine;
+    }
+  }
+  return null;
 }
 
 /** Writes a copy in which every record ends in a line feed, for files that mix the ways to end a line. */

@@ -1,7 +1,7 @@
 /** The heading again between rows: in files put together from several, and in those of loggers that started anew. */
 
 import { isValueText } from '../text/text-values.ts';
-import { copyPart } from './copy-part.ts';
+import { copyPart, lineRecoding } from './copy-part.ts';
 import type { CsvRecord } from './csv-records.ts';
 
 /** The records without those that are the first again, where it has names alone. */
@@ -24,21 +24,10 @@ export async function copyWithoutRepeats(
   heading: string,
   signal?: AbortSignal,
 ): Promise<number> {
-  // A character for each byte: no character is cut between two chunks.
+  // A character for each byte, so that bytes which are no UTF-8 stay as they are.
   const wanted = Buffer.from(heading).toString('latin1');
   let found = 0;
-  let rest = '';
-  const blanked = (text: string) =>
-    Buffer.from(
-      text.replace(/[^\r\n]+/g, (line) => (line === wanted && found++ > 0 ? '' : line)),
-      'latin1',
-    );
-  const of = (chunk: Buffer) => {
-    const text = rest + chunk.toString('latin1');
-    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-    rest = text.slice(end);
-    return blanked(text.slice(0, end));
-  };
-  await copyPart({ from, to }, { of, rest: () => blanked(rest) }, signal);
+  const blanked = (line: string) => (line === wanted && found++ > 0 ? '' : line);
+  await copyPart({ from, to }, lineRecoding('latin1', blanked), signal);
   return Math.max(0, found - 1);
 }

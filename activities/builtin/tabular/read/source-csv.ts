@@ -5,24 +5,27 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
-import type { InputFormat, TabularConfiguration } from '../configuration.ts';
+import type { InputFormat } from '../configuration.ts';
 import { type RecordingFormat, recordingLimits } from '../description.ts';
-import type { Engine } from '../engine.ts';
 import { excerpt, TabularError } from '../errors.ts';
 import { isBlank, isMissingText, sampleColumn } from '../text/text-values.ts';
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
 import { copyPart } from './copy-part.ts';
-import { maxLineBytes, rowFault } from './csv-faults.ts';
-import { copyWithLineFeeds, copyWithoutComments, lineOfRecord } from './csv-lines.ts';
+import { fileFault, lineTooLong, maxLineBytes, rowFault } from './csv-faults.ts';
+import { copyWithLineFeeds, copyWithoutComments, lineOfLongRecord, lineOfRecord } from './csv-lines.ts';
 import { beginsRow } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
-import { encodingHint } from './encoding.ts';
 import { findFooter } from './footer.ts';
 import { numberOptions } from './number-style.ts';
-import type { PlainInput } from './prepare-input.ts';
 import { copyWithoutRepeats } from './repeated-headings.ts';
-import { expectedKind, type ReadPlan, type SourceColumn, type TableSource } from './source.ts';
+import {
+  expectedKind,
+  type ReadPlan,
+  type SourceColumn,
+  type TableSource,
+  type TextSettings,
+} from './source.ts';
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 
 const maxRereads = 12;
@@ -30,17 +33,8 @@ const maxRereads = 12;
 const leftOut = ['repeats', 'comments', 'footer'] as const;
 type LeftOut = (typeof leftOut)[number];
 
-export interface CsvSettings {
-  input: PlainInput;
-  engine: Engine;
-  folder: string;
-  configuration: TabularConfiguration;
-  maxRows: number;
-  signal?: AbortSignal | undefined;
-}
-
 /** @throws TabularError when the file's start is not a table */
-export async function openCsv(settings: CsvSettings): Promise<TableSource> {
+export async function openCsv(settings: TextSettings): Promise<TableSource> {
   const source = await openLayout(settings);
   const { hasRepeats, hasComments, hasFooter } = source.layout;
   if (hasRepeats) await source.leaveOut('repeats');
@@ -49,7 +43,7 @@ export async function openCsv(settings: CsvSettings): Promise<TableSource> {
   return source;
 }
 
-async function openLayout(settings: CsvSettings): Promise<CsvSource> {
+async function openLayout(settings: TextSettings): Promise<CsvSource> {
   const { input, configuration } = settings;
   const format = configuration.inputFormat ?? 'auto';
   const text = decodeHead(input, (whole, before) => fieldAt(whole, before, format));
@@ -74,7 +68,7 @@ function isFree(format: InputFormat): boolean {
   return format === 'auto' || format === 'csv';
 }
 
-async function openSpaced(settings: CsvSettings, text: string, table: SpacedTable): Promise<CsvSource> {
+async function openSpaced(settings: TextSettings, text: string, table: SpacedTable): Promise<CsvSource> {
   const { input, folder, maxRows, signal } = settings;
   const path = join(folder, 'input-tabs');
   const skippedBytes = Buffer.byteLength(text.slice(0, table.characters));
@@ -88,7 +82,7 @@ class CsvSource implements TableSource {
   readonly columns: SourceColumn[];
   readonly decimalComma: boolean;
   readonly warnings: string[] = [];
-  readonly #settings: CsvSettings;
+  readonly #settings: TextSettings;
   readonly layout: CsvLayout;
   readonly #nullTokens: Set<string>;
   #path: string;
@@ -98,7 +92,7 @@ class CsvSource implements TableSource {
   #hasLineFeeds = false;
   readonly #leftOut = new Set<LeftOut>();
 
-  constructor(settings: CsvSettings, layout: CsvLayout, path: string, skipLines: number) {
+  constructor(settings: TextSettings, layout: CsvLayout, path: string, skipLines: number) {
     this.#settings = settings;
     this.layout = layout;
     this.#path = path;
@@ -248,9 +242,14 @@ class CsvSource implements TableSource {
   }
 
   async #lineOf(record: number, countsBlank: boolean): Promise<number> {
-    const { delimiter, skipLines } = this.layout;
+    const { delimiter } = this.layout;
     const line = await lineOfRecord(this.#path, delimiter, record, countsBlank, this.#settings.signal);
-    return this.#skipLines === 0 ? line + skipLines : line;
+    return this.#inFile(line);
+  }
+
+  /** A line of the read copy, which has no skipped lines where none are skipped. */
+  #inFile(line: number): number {
+    return this.#skipLines === 0 ? line + this.layout.skipLines : line;
   }
 
   /**
@@ -275,6 +274,11 @@ class CsvSource implements TableSource {
   }
 
   async #judgeWithoutRecord(message: string): Promise<'again' | TabularError | null> {
+    // The reader's words for a line longer than its buffers.
+    if (message.includes('Parallel CSV Reader')) {
+      const line = await lineOfLongRecord(this.#path, this.layout.delimiter, this.#settings.signal);
+      return lineTooLong(line === null ? undefined : this.#inFile(line));
+    }
     if (/state machine reached an invalid state/i.test(message)) {
       if (this.#hasLineFeeds) {
         return new TabularError('The lines of the file do not follow the rules of csv (RFC 4180).');
@@ -285,11 +289,7 @@ class CsvSource implements TableSource {
       this.#hasLineFeeds = true;
       return 'again';
     }
-    if (/utf-?8|unicode/i.test(message))
-      return new TabularError(`The file contains bytes that are not UTF-8. ${encodingHint}`);
-    return /^(Invalid Input|Conversion|Parser|Binder) Error/.test(message)
-      ? new TabularError('The file cannot be read as delimited text.')
-      : null;
+    return fileFault(message);
   }
 }
 

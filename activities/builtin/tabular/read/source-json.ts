@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
-import type { TabularConfiguration } from '../configuration.ts';
 import type { RecordingFormat } from '../description.ts';
 import { type Engine, isOutOfMemory } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
@@ -14,21 +13,12 @@ import { findJsonFault, placeOfRecord } from './json-faults.ts';
 import { type JsonLayout, jsonLayout, refuseDeepJson } from './json-scan.ts';
 import { JsonStructure } from './json-structure.ts';
 import type { PlainInput } from './prepare-input.ts';
-import type { ReadPlan, SourceColumn, TableSource } from './source.ts';
+import type { ReadPlan, SourceColumn, TableSource, TextSettings } from './source.ts';
 
 const sampleCells = 500_000;
 
-export interface JsonSettings {
-  input: PlainInput;
-  engine: Engine;
-  folder: string;
-  configuration: TabularConfiguration;
-  maxRows: number;
-  signal?: AbortSignal | undefined;
-}
-
 /** @throws TabularError when the file is malformed or holds no table */
-export async function openJson(settings: JsonSettings): Promise<TableSource> {
+export async function openJson(settings: TextSettings): Promise<TableSource> {
   const { input, engine, signal } = settings;
   const text = decodeHead(input, (_, before) => before.length - before.lastIndexOf('\n'));
   await refuseDeepJson(input.path, signal);

@@ -1,8 +1,20 @@
 /** Shared parts of the three readers (csv, JSON, Parquet). */
 
+import type { TabularConfiguration } from '../configuration.ts';
 import type { RecordingFormat } from '../description.ts';
-import type { Query } from '../engine.ts';
+import type { Engine, Query } from '../engine.ts';
 import type { TabularError } from '../errors.ts';
+import type { PlainInput } from './prepare-input.ts';
+
+/** What the readers of texts (csv, JSON) need. */
+export interface TextSettings {
+  input: PlainInput;
+  engine: Engine;
+  folder: string;
+  configuration: TabularConfiguration;
+  maxRows: number;
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * Kind of a source column: `empty` had no value in the sample, `time` is a date or time type of the file itself,

@@ -2,9 +2,8 @@
  * Columns that runs of blanks separate, as MATLAB, Octave, gnuplot and Fortran programs write them. The strict reader
  * knows no such delimiter: it reads a copy with tabs, line for line.
  */
-import { StringDecoder } from 'node:string_decoder';
 import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
-import { copyPart } from './copy-part.ts';
+import { changedLines, copyPart, lineRecoding } from './copy-part.ts';
 import type { CsvLayout } from './csv-sample.ts';
 import { areNames, isCommonUnit } from './headings-above.ts';
 
@@ -23,7 +22,8 @@ interface Line {
 }
 
 const probeCharacters = 1 << 18;
-const comment = /^\s*[#%!]/;
+const comment = /^[#%!]/;
+const quote = 34;
 
 /**
  * Null when the text is no such table: most of its lines follow each other with the same number of fields, of which at
@@ -60,12 +60,35 @@ function linesOf(text: string, isWhole: boolean): Line[] {
 }
 
 function isFilled({ text }: Line): boolean {
-  return text.trim() !== '' && !comment.test(text);
+  return text.trim() !== '' && !isComment(text);
 }
 
-/** Fields as written; blanks within quotes divide none. */
+function isComment(line: string): boolean {
+  return comment.test(line.trimStart());
+}
+
+/** Fields as written; blanks within quotes divide none, and a quote that no other follows is a character. */
 function fieldsOf(line: string): string[] {
-  return line.match(/(?:"(?:[^"]|"")*"|[^\s"]|"(?=[^"]*$))+/g) ?? [];
+  const fields: string[] = [];
+  const lastQuote = line.lastIndexOf('"');
+  let at = 0;
+  while (at < line.length) {
+    const start = at;
+    let isQuoted = false;
+    for (; at < line.length; at++) {
+      const code = line.charCodeAt(at);
+      if (code === quote) isQuoted = !isQuoted && at < lastQuote;
+      else if (!isQuoted && isBlank(code)) break;
+    }
+    if (at > start) fields.push(line.slice(start, at));
+    at++;
+  }
+  return fields;
+}
+
+function isBlank(code: number): boolean {
+  if (code > 32 && code < 0xa0) return false;
+  return code === 32 || (code >= 9 && code <= 13) || /\s/.test(String.fromCharCode(code));
 }
 
 /** The longest run of lines with the same number of fields, of which some are values. */
@@ -121,7 +144,7 @@ function headingAbove(
 
 /** As many names as columns: words, words with their units beside them, or what two blanks or a tab divide. */
 function namesOf(line: string, count: number): string[] | null {
-  const text = line.replace(comment, '').trim();
+  const text = line.trim().replace(comment, '').trim();
   const words = fieldsOf(text);
   const besideUnits = fieldsOf(text.replace(/(\S)[ \t]+(?=[[(])/g, '$1\u0001'));
   const ways = [words, besideUnits.map((name) => name.replaceAll('\u0001', ' ')), text.split(/\s{2,}|\t/)];
@@ -135,12 +158,12 @@ function plainNumber(field: string): string {
 }
 
 function tabbed(line: string): string {
-  return comment.test(line) ? '' : fieldsOf(line).map(plainNumber).join('\t');
+  return isComment(line) ? '' : fieldsOf(line).map(plainNumber).join('\t');
 }
 
 /** The text of a sample with tabs, as the copy has it. */
 export function withTabs(text: string, { top, characters }: SpacedTable): string {
-  return top + text.slice(characters).replace(/[^\r\n]+/g, tabbed);
+  return top + changedLines(text.slice(characters), tabbed);
 }
 
 /** Writes the copy with tabs. */
@@ -150,14 +173,6 @@ export async function copyWithTabs(
   { top, skippedBytes }: { readonly top: string; readonly skippedBytes: number },
   signal?: AbortSignal,
 ): Promise<void> {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  function of(chunk: Buffer): string {
-    const text = rest + decoder.write(chunk);
-    const end = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1;
-    rest = text.slice(end);
-    return text.slice(0, end).replace(/[^\r\n]+/g, tabbed);
-  }
   const part = { from, to, start: skippedBytes, top };
-  await copyPart(part, { of, rest: () => tabbed(rest + decoder.end()) }, signal);
+  await copyPart(part, lineRecoding('utf8', tabbed), signal);
 }
