@@ -46,7 +46,8 @@ export async function downloadInput(
       hash.update(chunk);
       onBytes();
     };
-    return store.download(input.objectKey, path, { signal, onChunk, ...(range && { range }) });
+    const { objectKey, sizeBytes } = input;
+    return store.download(objectKey, path, { signal, sizeBytes, onChunk, ...(range && { range }) });
   });
   const sha256 = hash.digest('hex');
   if (input.sha256 === null || input.sha256 === sha256) return;

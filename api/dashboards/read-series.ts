@@ -11,6 +11,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
+import { findOutput } from '../../store/outputs/outputs.ts';
 import { limitPoints, sampleEvenly } from '../series/points.ts';
 import type { Extreme, ReadTrace } from '../series/protocol.ts';
 import {
@@ -184,7 +185,11 @@ async function toSeriesSource(
   return {
     key: keyOf(source),
     // Several callers may wait for the same copy, so the signal of one caller does not end the download.
-    load: (path) => store.download(source.objectKey, path),
+    load: async (path) => {
+      const found = await findOutput(services.database, source.outputId);
+      const sizeBytes = found?.output.objectKey === source.objectKey ? found.output.sizeBytes : undefined;
+      await store.download(source.objectKey, path, { sizeBytes });
+    },
     description: source.description as SeriesRecording,
     channels: ofSource.filter(({ derived }) => derived === undefined).map(({ channel }) => channel.id),
     derived: ofSource.flatMap(({ channel: { id }, derived }) =>

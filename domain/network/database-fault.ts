@@ -81,10 +81,10 @@ export function isConflict(error: unknown): boolean {
 
 /**
  * Whether the database could not do its work just now and may soon: it is unavailable, busy (a lock or a statement took
- * too long), out of something (class 53: connections, memory, disk) or takes no writes.
+ * too long), out of something (class 53: connections, memory, disk), has a broken disk (class 58) or takes no writes.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = partsOf(error);
   const isTooSlow = isRefusal(error, sqlStates.queryCanceled);
-  return isDatabaseAway(error) || isConflict(error) || isTooSlow || isReadOnly(error) || /^53...$/.test(code);
+  return isDatabaseAway(error) || isConflict(error) || isTooSlow || isReadOnly(error) || /^5[38]...$/.test(code);
 }

@@ -20,8 +20,19 @@ export class ObjectStoreError extends Error {
   }
 }
 
+/** The store sends another number of bytes than the object has. */
+export class WrongSize extends Error {
+  constructor(received: number, sizeBytes: number) {
+    super(
+      `it sent ${received > sizeBytes ? 'more than' : `${received} of`} the ${sizeBytes} bytes of the object`,
+    );
+    this.name = 'WrongSize';
+  }
+}
+
 function how(httpStatus: number | null, cause: unknown): string {
   if (cause instanceof SecretUnreadable) return 'its keys cannot be decrypted with this SECRETS_KEY';
+  if (cause instanceof WrongSize) return cause.message;
   return httpStatus === null ? 'it did not answer' : `it answered with status ${httpStatus}`;
 }
 

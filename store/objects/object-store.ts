@@ -19,7 +19,7 @@ import { whileBytesFlow } from './buffer-garbage.ts';
 import { openClient } from './client.ts';
 import type { S3Access } from './data-sources.ts';
 import { DirectPuts } from './direct-put.ts';
-import { answeredInTime, httpStatusOf, ObjectStoreError, toObjectStoreError } from './errors.ts';
+import { answeredInTime, httpStatusOf, ObjectStoreError, toObjectStoreError, WrongSize } from './errors.ts';
 import type { MultipartPlace } from './multipart.ts';
 import { reasonOf, type SourceOptions, type StoredBytes, withIntake } from './source.ts';
 import { StagingArea } from './staging-area.ts';
@@ -133,7 +133,7 @@ export class ObjectStore {
 
   /**
    * Writes an object, or a part of it, to a new file; a file that could not be finished is removed.
-   * @throws ObjectStoreError, and what the file system throws
+   * @throws ObjectStoreError, also when the store sends another number of bytes; what the file system throws
    */
   async download(
     key: string,
@@ -141,16 +141,26 @@ export class ObjectStore {
     options: {
       readonly range?: ByteRange;
       readonly signal?: AbortSignal;
+      /** How many bytes the platform knows to be there: a store that another operates could send them without end. */
+      readonly sizeBytes: number | undefined;
       /** Called for each chunk that came. */
       readonly onChunk?: (chunk: Buffer) => void;
-    } = {},
+    },
   ): Promise<void> {
     const { stream } = await this.get(key, options);
-    const { onChunk } = options;
+    const { onChunk, signal, sizeBytes } = options;
+    const wrongSize = (received: number, wanted: number) =>
+      new ObjectStoreError('failed', 200, new WrongSize(received, wanted));
+    let received = 0;
+    stream.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (sizeBytes !== undefined && received > sizeBytes) stream.destroy(wrongSize(received, sizeBytes));
+      onChunk?.(chunk);
+    });
     try {
       const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: 1024 * 1024 });
-      if (onChunk !== undefined) stream.on('data', onChunk);
-      await pipeline(stream, file, options.signal === undefined ? {} : { signal: options.signal });
+      await pipeline(stream, file, signal === undefined ? {} : { signal });
+      if (sizeBytes !== undefined && received < sizeBytes) throw wrongSize(received, sizeBytes);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') await unlink(path).catch(() => undefined);
       throw error;

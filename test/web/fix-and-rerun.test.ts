@@ -1,6 +1,6 @@
 /** From a failed node to its fix in a real browser: configuration, newer template, another file in the place of a bad one. */
 import { randomUUID } from 'node:crypto';
-import type { Page } from 'playwright-core';
+import type { Dialog, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask } from '../support/api.ts';
@@ -135,6 +135,27 @@ describeInBrowser('a failed node', () => {
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 has no speed.' });
   });
 
+  const asksBeforeReload = async () => {
+    const asks = page.waitForEvent('dialog');
+    // The page waits for the answer.
+    const asked = page.evaluate('window.location.reload()');
+    const dialog = await asks;
+    expect(dialog.type()).toBe('beforeunload');
+    await dialog.dismiss();
+    await asked;
+  };
+  const reloadsUnasked = async () => {
+    const asked: string[] = [];
+    const accept = (dialog: Dialog) => {
+      asked.push(dialog.type());
+      return dialog.accept();
+    };
+    page.on('dialog', accept);
+    await page.reload();
+    page.off('dialog', accept);
+    expect(asked).toEqual([]);
+  };
+
   test('keeps what was typed and not saved while other parts of the session are shown', async () => {
     await panel().getByLabel('laps').fill('4');
     await panel().getByLabel('width').fill('wide');
@@ -143,6 +164,7 @@ describeInBrowser('a failed node', () => {
     await page.goBack();
     await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('4');
     await expect.poll(() => panel().getByLabel('width').inputValue()).toBe('wide');
+    await asksBeforeReload();
     await panel().getByRole('button', { name: 'Undo' }).click();
     await page.locator(`[data-node="${session.input}"]`).click();
     await page.getByRole('region', { name: 'Node in' }).waitFor();
@@ -156,7 +178,9 @@ describeInBrowser('a failed node', () => {
     await page.getByRole('tab', { name: 'Files' }).click();
     await page.getByRole('tab', { name: 'Overview' }).click();
     await expect.poll(() => value.inputValue()).toBe('Maria');
+    await asksBeforeReload();
     await metadata.getByRole('button', { name: 'Cancel' }).click();
+    await reloadsUnasked();
     await page.getByRole('tab', { name: 'Pipeline' }).click();
     await page.locator(`[data-node="${session.work}"]`).click();
   });

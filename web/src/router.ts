@@ -50,6 +50,17 @@ function writeSoon(): void {
 
 window.addEventListener('pagehide', writeAddress);
 
+const holders = new Set<unknown>();
+const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+
+/** While a holder would lose what it has, the browser asks before the window is closed or loaded again. */
+export function askBeforeClosing(holder: unknown, loses: boolean): void {
+  if (loses) holders.add(holder);
+  else holders.delete(holder);
+  if (holders.size > 0) window.addEventListener('beforeunload', ask);
+  else window.removeEventListener('beforeunload', ask);
+}
+
 /** Goes to `address`. `replace` adds no entry to the history. */
 export function navigate(address: string, options: { replace?: boolean } = {}): void {
   if (address !== present()) {

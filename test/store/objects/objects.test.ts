@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   newOutputKey,
   ObjectTooLarge,
@@ -154,11 +154,13 @@ test('a missing object is reported as missing, and a failed download leaves no f
   const folder = await mkdtemp(join(tmpdir(), 'objects-'));
   const path = join(folder, 'file');
   await expect(store.get('outputs/none')).rejects.toMatchObject({ kind: 'missing', httpStatus: 404 });
-  await expect(store.download('outputs/none', path)).rejects.toMatchObject({ kind: 'missing' });
+  await expect(store.download('outputs/none', path, { sizeBytes: 5 })).rejects.toMatchObject({
+    kind: 'missing',
+  });
   await expect(readFile(path)).rejects.toMatchObject({ code: 'ENOENT' });
   const key = newOutputKey();
   await store.put(key, pieces(Buffer.from('hello')), { signal: never });
-  await store.download(key, path, { range: { start: 1, end: 3 } });
+  await store.download(key, path, { range: { start: 1, end: 3 }, sizeBytes: 3 });
   expect(await readFile(path, 'utf8')).toBe('ell');
   await store.delete(key);
   await rm(folder, { recursive: true });
@@ -190,15 +192,12 @@ describe('a store that misbehaves', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const through = openObjectStore({ ...access, endpoint: `http://127.0.0.1:${port}` });
-    return {
-      through,
-      calls: () => calls,
-      close: () => {
-        through.close();
-        server.closeAllConnections();
-        server.close();
-      },
-    };
+    onTestFinished(() => {
+      through.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    return { through, calls: () => calls };
   }
   const errorXml =
     '<?xml version="1.0"?><Error><Code>InternalError</Code><Message>We failed.</Message></Error>';
@@ -216,7 +215,6 @@ describe('a store that misbehaves', () => {
       });
       const put = proxy.through.put('outputs/x', pieces(Buffer.alloc(9 * mebibyte)), { signal: never });
       await expect(put).rejects.toMatchObject({ name: 'ObjectStoreError', kind: 'failed' });
-      proxy.close();
     },
   );
 
@@ -226,13 +224,28 @@ describe('a store that misbehaves', () => {
     await expect(put).rejects.toMatchObject({ kind: 'failed', httpStatus: 503 });
     // A direct put, and those of the SDK.
     expect(proxy.calls()).toBe(1 + 4);
-    proxy.close();
+  });
+
+  test.each([
+    ['more', 'abcdef', 'it sent more than the 5 bytes of the object.'],
+    ['fewer', 'abc', 'it sent 3 of the 5 bytes of the object.'],
+  ])('one that sends %s bytes than an object has fails, and leaves no file', async (_, sent, message) => {
+    const folder = await mkdtemp(join(tmpdir(), 'objects-'));
+    const proxy = await faulty(() => [200, sent]);
+    const path = join(folder, 'file');
+    await expect(proxy.through.download('x', path, { sizeBytes: 5 })).rejects.toThrow(
+      `The object store failed: ${message}`,
+    );
+    expect(await readdir(folder)).toEqual([]);
+    await rm(folder, { recursive: true });
   });
 
   test('one that cannot be reached is reported as failed without a status', async () => {
     const nowhere = openObjectStore({ ...access, endpoint: 'http://127.0.0.1:1' });
-    const put = nowhere.put('outputs/x', pieces(Buffer.from('abc')), { signal: never });
-    await expect(put).rejects.toMatchObject({ kind: 'failed', httpStatus: null });
+    await expect(nowhere.put('x', pieces(Buffer.from('abc')), { signal: never })).rejects.toMatchObject({
+      kind: 'failed',
+      httpStatus: null,
+    });
     nowhere.close();
   });
 });
@@ -272,8 +285,8 @@ test('every call to the store succeeds although the clock steps by hours, there 
     () => store.delete(newOutputKey()),
     () => store.probe(),
   ];
-  const now = Date.now();
   vi.useFakeTimers({ toFake: ['Date'] });
+  const now = Date.now();
   try {
     for (const call of calls)
       for (const hours of [1, -1, 0]) {

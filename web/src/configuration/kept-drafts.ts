@@ -1,7 +1,9 @@
 /**
  * What was typed into forms within pages and is not saved: another part or page of the console may come between. It is kept
- * until the window is closed or loaded again.
+ * until the window is closed or loaded again, before which the browser asks.
  */
+
+import { askBeforeClosing } from '../router.ts';
 
 /** By person and form. */
 const kept = new Map<string, unknown>();
@@ -11,7 +13,9 @@ export function keptDraft<Draft>(key: string): Draft | null {
   return (kept.get(key) as Draft | undefined) ?? null;
 }
 
-export function keepDraft(key: string, draft: unknown): void {
+/** @param isTyped whether it differs from what is saved */
+export function keepDraft(key: string, draft: unknown, isTyped = draft !== null): void {
   if (draft === null) kept.delete(key);
   else kept.set(key, draft);
+  askBeforeClosing(key, isTyped);
 }

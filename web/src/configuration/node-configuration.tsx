@@ -114,7 +114,7 @@ function ConfigurationForm(props: FormProps) {
         change={edit.change}
       />
       {edit.refusal !== null && (
-        <Refusal refusal={edit.refusal} fields={edit.refusedFields} reload={props.reload} />
+        <Refusal refusal={edit.refusal} fields={edit.refusedFields} reload={edit.renew} />
       )}
       {edit.action.problem !== null && <Notice tone="error">{edit.action.problem}</Notice>}
       {frozen && <p class="faint">The session is frozen: its configurations cannot be changed.</p>}
@@ -167,15 +167,24 @@ interface KeptDraft {
 }
 
 /** What the person typed since this revision and has not saved. */
-function useKept(nodeInstanceId: number, revision: number, frozen: boolean) {
+function useKept({ nodeInstanceId, present: { revision }, frozen, reload }: FormProps) {
   const key = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId} ${revision}`;
   const [kept] = useState(() => (frozen ? null : keptDraft<KeptDraft>(key)));
-  return { kept, keep: (draft: KeptDraft | null) => keepDraft(key, draft) };
+  return {
+    kept,
+    keep: (draft: KeptDraft | null) => keepDraft(key, draft),
+    /** Shows the present revision, in place of what was typed since this one. */
+    renew: () => {
+      keepDraft(key, null);
+      reload();
+    },
+  };
 }
 
 /** What is typed into the form, its faults, and how it is saved. */
-function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: FormProps) {
-  const { kept, keep } = useKept(nodeInstanceId, present.revision, frozen);
+function useDraft(props: FormProps) {
+  const { nodeInstanceId, present, schema, frozen, saved } = props;
+  const { kept, keep, renew } = useKept(props);
   const [shown, setShown] = useState(kept?.shown ?? present.configuration);
   const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
   const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
@@ -196,6 +205,7 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
     refusedFields: refused.areAll ? Object.keys(refused.ofFields).length : 0,
     action,
     isTyped,
+    renew,
     canSave: !frozen && isChanged && !hasFaults,
     change: (key: string, text: string) => {
       setRefusal(null);
@@ -211,7 +221,7 @@ function useDraft({ nodeInstanceId, present, schema, frozen, saved, reload }: Fo
           setRefusal(null);
           await saveConfiguration(nodeInstanceId, present.revision, made.configuration, rerun);
           saved(rerun ? 'rerun' : 'saved');
-          reload();
+          renew();
         } catch (error) {
           if (!(error instanceof ApiError)) throw error;
           setRefusal(error);

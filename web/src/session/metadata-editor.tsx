@@ -8,6 +8,7 @@ import { MetadataFields, useMetadataKeys } from './metadata-fields.tsx';
 import {
   changesOf,
   type Draft,
+  differs,
   type Entry,
   entriesOf,
   newDraft,
@@ -90,7 +91,8 @@ function Editor(props: {
   const [drafts, setDrafts] = useState<readonly Draft[]>(
     () => kept?.drafts ?? (before.length === 0 ? [newDraft()] : before.map(newDraft)),
   );
-  useEffect(() => keepDraft(draftKey, { before, drafts } satisfies KeptDraft), [drafts]);
+  const isTyped = differs(drafts, before);
+  useEffect(() => keepDraft(draftKey, { before, drafts } satisfies KeptDraft, isTyped), [drafts]);
   const save = async () => {
     const changes = changesOf(drafts, before);
     if (changes.length > 0) {

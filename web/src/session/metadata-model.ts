@@ -116,17 +116,22 @@ export function newDraft(entry?: Entry): Draft {
   };
 }
 
+/** Whether a row changes nothing. */
+const isAsBefore = ({ path, text, entry }: Draft): boolean =>
+  entry === undefined ? path.trim() === '' && text.trim() === '' : text === textOfValue(entry.value);
+
+/** Whether rows differ from the entries that they were made of. */
+export const differs = (drafts: readonly Draft[], before: readonly Entry[]): boolean =>
+  !drafts.every(isAsBefore) || before.some((entry) => !drafts.some((draft) => draft.entry === entry));
+
 /** Rows without path and text are no entries. @throws Error with a sentence for people */
 export function changesOf(drafts: readonly Draft[], before: readonly Entry[]): Change[] {
   const kept = new Set(drafts.flatMap(({ entry }) => entry ?? []));
   const gone = before.filter((entry) => !kept.has(entry)).map(({ keys }) => ({ keys, value: undefined }));
-  const changed = drafts.flatMap(({ path, text, entry }): Change[] => {
-    if (entry !== undefined) {
-      return text === textOfValue(entry.value)
-        ? []
-        : [{ keys: entry.keys, value: valueOfText(text, entry.value) }];
-    }
-    if (path.trim() === '' && text.trim() === '') return [];
+  const changed = drafts.flatMap((draft): Change[] => {
+    const { path, text, entry } = draft;
+    if (isAsBefore(draft)) return [];
+    if (entry !== undefined) return [{ keys: entry.keys, value: valueOfText(text, entry.value) }];
     const keys = path.trim().split('.');
     if (keys.includes('')) throw new Error(`“${path}” is no name: use names with single dots between them.`);
     return [{ keys, value: valueOfText(text) }];

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../hooks.ts';
+import { askBeforeClosing } from '../router.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
@@ -107,6 +108,11 @@ function focusFirst(dialog: HTMLDialogElement): () => void {
 function useUnsaved() {
   const isTyped = useRef(false);
   const [warns, setWarns] = useState(false);
+  const setTyped = (typed: boolean) => {
+    isTyped.current = typed;
+    askBeforeClosing(isTyped, typed);
+  };
+  useEffect(() => () => setTyped(false), []);
   return {
     warns,
     /** True when it warns now and did not before. */
@@ -119,11 +125,11 @@ function useUnsaved() {
     },
     onInput: (event: Event) => {
       if (!isKept(event.target)) return;
-      isTyped.current = true;
+      setTyped(true);
       setWarns(false);
     },
     onSubmit: () => {
-      isTyped.current = false;
+      setTyped(false);
       setWarns(false);
     },
   };

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { resumablePath } from '../../api.ts';
 import { authState, onAuthChange } from '../../auth.ts';
+import { askBeforeClosing } from '../../router.ts';
 import { contentTypeOf, sendWhole } from './send-whole.ts';
 import { forget, unfinishedUploads } from './unfinished.ts';
 import { type FileToSend, isOpen, isRunning, isSameFile, type Upload } from './upload.ts';
@@ -118,14 +119,10 @@ function change(id: number, part: Partial<Upload>): void {
   show(uploads.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
 }
 
-const askBefore = (event: BeforeUnloadEvent) => event.preventDefault();
-
 function show(next: readonly Upload[]): void {
   uploads = next;
-  // Leaving the console would break them, so the browser asks first.
-  if (uploads.some((upload) => isRunning(upload) && !upload.isResumable))
-    window.addEventListener('beforeunload', askBefore);
-  else window.removeEventListener('beforeunload', askBefore);
+  const breaks = uploads.some((upload) => isRunning(upload) && !upload.isResumable);
+  askBeforeClosing('uploads', breaks);
   for (const listener of listeners) listener();
 }
 
