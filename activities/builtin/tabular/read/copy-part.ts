@@ -18,9 +18,9 @@ export interface Part {
 
 /** What the copy has in place of the bytes. */
 export interface Recoding {
-  of(chunk: Buffer): Buffer | string;
+  transform(chunk: Buffer): Buffer | string;
   /** What is held back until the end. */
-  rest(): Buffer | string;
+  flush(): Buffer | string;
 }
 
 const highWaterMark = 1 << 20;
@@ -55,7 +55,7 @@ export function lineRecoding(encoding: 'utf8' | 'latin1', change: (line: string)
     return stays ? line : change(line);
   }
   // No regular expression: one over a line of megabytes may use up its stack.
-  function of(chunk: Buffer): Buffer {
+  function transform(chunk: Buffer): Buffer {
     const text = decoder.write(chunk);
     let out = '';
     let start = 0;
@@ -73,19 +73,19 @@ export function lineRecoding(encoding: 'utf8' | 'latin1', change: (line: string)
     }
     return Buffer.from(out, encoding);
   }
-  return { of, rest: () => Buffer.from(ended(decoder.end()), encoding) };
+  return { transform, flush: () => Buffer.from(ended(decoder.end()), encoding) };
 }
 
 /** A text, changed like a file by `lineRecoding`. */
 export function changedLines(text: string, change: (line: string) => string): string {
-  const { of, rest } = lineRecoding('utf8', change);
-  return `${of(Buffer.from(text))}${rest()}`;
+  const { transform, flush } = lineRecoding('utf8', change);
+  return `${transform(Buffer.from(text))}${flush()}`;
 }
 
 function transformOf(recoding: Recoding): Transform {
   return new Transform({
-    transform: (chunk: Buffer, _encoding, done) => answer(done, () => recoding.of(chunk)),
-    flush: (done) => answer(done, () => recoding.rest()),
+    transform: (chunk: Buffer, _encoding, done) => answer(done, () => recoding.transform(chunk)),
+    flush: (done) => answer(done, () => recoding.flush()),
   });
 }
 

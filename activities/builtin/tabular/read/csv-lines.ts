@@ -111,7 +111,7 @@ export async function copyWithLineFeeds(
 ): Promise<void> {
   const scanner = new RecordScanner(delimiter);
   let pendingReturn = false;
-  function of(chunk: Buffer): Buffer {
+  function transform(chunk: Buffer): Buffer {
     const out = Buffer.allocUnsafe(chunk.length + 1);
     let length = 0;
     for (const byte of chunk) {
@@ -126,7 +126,7 @@ export async function copyWithLineFeeds(
     }
     return out.subarray(0, length);
   }
-  await copyPart({ from, to }, { of, rest: () => (pendingReturn ? '\n' : '') }, signal);
+  await copyPart({ from, to }, { transform, flush: () => (pendingReturn ? '\n' : '') }, signal);
 }
 
 /**
@@ -147,7 +147,7 @@ export async function copyWithoutComments(
   let previous = 0;
   let isStart = true;
   let isComment = false;
-  function of(chunk: Buffer): Buffer {
+  function transform(chunk: Buffer): Buffer {
     const out = Buffer.allocUnsafe(chunk.length);
     let length = 0;
     for (const byte of chunk) {
@@ -166,6 +166,6 @@ export async function copyWithoutComments(
     }
     return out.subarray(0, length);
   }
-  await copyPart({ from, to }, { of, rest: () => '' }, signal);
+  await copyPart({ from, to }, { transform, flush: () => '' }, signal);
   return comments;
 }

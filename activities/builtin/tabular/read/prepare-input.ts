@@ -154,5 +154,5 @@ async function rewriteAsUtf8(
       throw new TabularError(`The text contains bytes that are not ${name.replace('utf-16', 'UTF-16')}.`);
     }
   };
-  await copyPart({ from, to, start: mark }, { of: decoded, rest: decoded }, signal);
+  await copyPart({ from, to, start: mark }, { transform: decoded, flush: decoded }, signal);
 }
