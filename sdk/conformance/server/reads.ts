@@ -208,7 +208,7 @@ export function serveInput(input: Input, headers: Headers): Bytes {
 /** The one range asked for; null for all bytes, which is also the answer to several ranges or a malformed one. */
 function rangeOf(headers: Headers, sizeBytes: number, etag: string) {
   const condition = headers['if-range']?.trim();
-  const bounds = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(headers.range ?? '');
+  const bounds = /^bytes=\s*(?:(\d+)\s*)?-\s*(?:(\d+)\s*)?$/i.exec(headers.range ?? '');
   const [, first = '', last = ''] = bounds ?? [];
   if (bounds === null || (first === '' && last === '')) return null;
   if (condition !== undefined && condition !== etag) return null;

@@ -57,3 +57,13 @@ test('a table that needs more memory than a conversion has is refused: another a
   const { message } = await bench.fails(text, {}, { memoryLimitBytes: 64 * 1024 ** 2 });
   expect(message).toMatch(/^The file needs more memory than a conversion has \(64 MiB\)\./);
 });
+
+test('a heading and a cell of very many characters take no longer than others', async () => {
+  const text = `t,a(${' '.repeat(60_000)}x,c\n0,1,${'1'.repeat(300_000)}x\n1,2,idle\n`;
+  const { description, rowCount } = await bench.convert(text);
+  expect(rowCount).toBe(2);
+  expect(description.channels.map(({ name, type }) => [name.slice(0, 2), type])).toEqual([
+    ['a(', 'integer'],
+    ['c', 'text'],
+  ]);
+});

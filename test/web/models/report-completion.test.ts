@@ -41,6 +41,10 @@ test('functions are offered behind a value, and nothing inside a text or for a w
     expect(texts(nothing), nothing).toBeNull();
 });
 
+test('nothing is offered, at once, behind many open brackets', () => {
+  expect(texts(`${'a["'.repeat(60)}\\`)).toBeNull();
+});
+
 test('a candidate replaces what was written, and leaves the rest', () => {
   const expression = 'size(user.na) > 3';
   const completion = complete(expression, 'size(user.na'.length, candidates)!;

@@ -16,8 +16,8 @@ export interface Completion {
 }
 
 const shownCandidates = 8;
-/** A name with what follows it: `metadata.tyre["kind of"].`; the last bracket may be open. */
-const path = /[A-Za-z_]\w*(?:\.\w*|\["(?:[^"\\]|\\.)*(?:"\]?)?)*$/;
+/** A name with what follows it: `metadata.tyre["kind of"].`; only the last bracket may be open. */
+const path = /(?<!\w)[A-Za-z_]\w*(?:\.\w*|\["(?:[^"\\]|\\.)*"\])*(?:\["(?:[^"\\]|\\.)*"?)?$/;
 
 /** Every name that an expression can begin with, and every function. */
 export function candidatesOf(names: ReportNames | null, keys: readonly SessionMetadataKey[]): Candidate[] {

@@ -15,16 +15,23 @@ export function rowFault(message: string, line: number, delimiter: string): Tabu
     return new TabularError(`The line has ${found} fields, not ${expected}.`, { line, column });
   }
   if (/unterminated quote/i.test(message)) {
-    const text = /\nOriginal Line: ([\s\S]*)\nValue with unterminated quote/.exec(message)?.[1] ?? '';
     return new TabularError('A quote that opens a value is not closed, or text follows the closing quote.', {
       line,
-      column: fieldOfQuote(text, delimiter),
+      column: fieldOfQuote(originalLine(message), delimiter),
     });
   }
   if (/unicode|utf-8/i.test(message))
     return new TabularError(`The line contains bytes that are not UTF-8. ${encodingHint}`, { line });
   if (/maximum line size|exceeds/i.test(message)) return lineTooLong(line);
   return new TabularError('The line cannot be read as delimited text.', { line });
+}
+
+/** The line as the reader quotes it; the line may itself hold these words. */
+function originalLine(message: string): string {
+  const label = '\nOriginal Line: ';
+  const start = message.indexOf(label);
+  const end = message.lastIndexOf('\nValue with unterminated quote');
+  return start === -1 || end < start ? '' : message.slice(start + label.length, end);
 }
 
 export function lineTooLong(line?: number): TabularError {

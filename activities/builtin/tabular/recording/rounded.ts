@@ -25,5 +25,5 @@ export function roundedRemark(
 function isRounded({ kind, sample }: SourceColumn, facts: ColumnFacts | undefined): boolean {
   if (facts === undefined || !facts.areIntegers || kind === 'integer') return false;
   const isBeyond = Math.max(-facts.min, facts.max) > Number.MAX_SAFE_INTEGER;
-  return isBeyond && sample.every((text) => text === null || /^\s*[+-]?\d*\s*$/.test(text));
+  return isBeyond && sample.every((text) => text === null || /^[+-]?\d*$/.test(text.trim()));
 }

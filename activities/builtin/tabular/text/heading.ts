@@ -23,15 +23,16 @@ export function readHeading(heading: string): Heading {
   if (bracket !== null && !/^\s*\d+\s*$/.test(bracket[2] as string)) {
     return { name: bracket[1] as string, unit: readUnit(bracket[2] as string) };
   }
-  const parenthesis = /^(.*\S)\s*\(\s*([^()]{1,16}?)\s*\)$/su.exec(text);
-  const inner = parenthesis?.[2] ?? '';
-  if (parenthesis !== null && isUnit(inner)) return { name: parenthesis[1] as string, unit: readUnit(inner) };
+  const [, before = '', within = ''] = /^(.*)\(([^()]*)\)$/su.exec(text) ?? [];
+  const [name, inner] = [before.trimEnd(), within.trim()];
+  if (name !== '' && inner.length <= 16 && isUnit(inner)) return { name, unit: readUnit(inner) };
   return { name: text, unit: null };
 }
 
 /** A unit as written in brackets or in a line of units; null for none (`-`, blank). */
 export function readUnit(text: string): string | null {
-  const unit = startOf(text.trim().replace(/^[[(]\s*(.*?)\s*[\])]$/, '$1'), 24);
+  const trimmed = text.trim();
+  const unit = startOf(/^[[(].*[\])]$/.test(trimmed) ? trimmed.slice(1, -1).trim() : trimmed, 24);
   return unit === '' || /^[-–—]+$/.test(unit) ? null : unit;
 }
 

@@ -9,8 +9,8 @@ export interface ColumnSample {
   nullTokens: string[];
 }
 
-const numberShape = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const commaNumberShape = /^[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?$/;
+const numberShape = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const commaNumberShape = /^[+-]?(?:\d+(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?$/;
 /** Programs in C print a missing number as `-nan`, `-nan(ind)` or `-1.#IND` too, spreadsheets by its error. */
 const missingShape =
   /^(?:[+-]?nan(?:\(ind\))?|[+-]?1\.#(?:ind|[qs]nan)0*|null|none|na|n\/a|#(?:n\/a|div\/0!|value!|ref!|name\?|num!|null!)|-+)$/i;

@@ -40,8 +40,8 @@ export function figuresOf(json: unknown): Figure[] {
 
 /** `top speed [km/h]` has a unit; `lapCount` reads `Lap count`. */
 function labelOf(key: string): { label: string; unit: string } {
-  const [, name = key, unit = ''] = /^(.*?)\s*\[([^\]]+)\]$/.exec(key) ?? [];
-  const words = wordsOf(name);
+  const [, name = key, unit = ''] = /^(.*)\[([^\]]+)\]$/.exec(key) ?? [];
+  const words = wordsOf(name.trimEnd());
   return { label: words.charAt(0).toUpperCase() + words.slice(1), unit };
 }
 
