@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 from conftest import RunnerProcess
@@ -44,3 +45,14 @@ def work(task):
     assert task.end is None
     end.touch()
     double.until(lambda: task.end)
+
+
+def test_a_platform_that_cannot_be_reached_is_named(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    with socket.socket() as bound:
+        # Nothing listens there.
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        start_runner("@sdp.runner\ndef work(task):\n    return 'no-output'", SDP_URL=f"http://127.0.0.1:{port}")
+        double.until(lambda: f"no connection to 127.0.0.1:{port}: " in (tmp_path / "stderr").read_text())
