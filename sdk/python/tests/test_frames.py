@@ -1,4 +1,4 @@
-"""Frames as outputs and uploads."""
+"""Frames of inputs, outputs and uploads."""
 
 from __future__ import annotations
 
@@ -39,3 +39,19 @@ def test_a_frame_keeps_an_index_that_says_something_in_csv(frame: pandas.DataFra
 def test_an_uploaded_frame_has_the_form_that_its_name_says() -> None:
     names = ["lap.csv", "lap-7", "lap.parquet", "LAP.PARQUET"]
     assert [format_of(name) for name in names] == ["csv", "csv", "parquet", "parquet"]
+
+
+def test_rows_with_more_fields_than_the_heading_move_no_value_to_another_column() -> None:
+    frames: list[Any] = []
+    read = sdp.Runner(lambda task: frames.extend(item.to_pandas() for item in task.inputs("all")))
+    result = run_task(read, inputs=["time,speed\n0,41.5,\n1,63.5,\n", "time,speed\n0,41.5\n1,63.5\n"])
+    assert result.error is None
+    assert [frame.to_dict("list") for frame in frames] == [{"time": [0, 1], "speed": [41.5, 63.5]}] * 2
+    wider = run_task(read, inputs=["time,speed\n0,41.5,3\n1,63.5,4\n"])
+    assert wider.category == "validation"
+    assert wider.reason == (
+        "input-1: the rows have 3 fields, and the heading has 2; index_col=0 makes the first field an index"
+    )
+    named = sdp.Runner(lambda task: frames.extend(item.to_pandas(index_col="time") for item in task.inputs()))
+    assert run_task(named, inputs=["time,speed\n0,41.5\n"]).error is None
+    assert frames[-1].index.name == "time"
