@@ -182,9 +182,13 @@ class Watch {
       if (isServerError(error)) return false;
       this.#putOff(found);
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      if (!isGone) this.#options.say(`${found.file}: ${(error as Error).message}`);
+      if (!isGone) this.#options.say(`${found.file}: ${(error as Error).message}${this.#whatFollows()}`);
     }
     return true;
+  }
+
+  #whatFollows(): string {
+    return this.#options.once ? '' : ` It is tried again in ${againMs / 60_000} minutes.`;
   }
 
   #putOff(found: FoundFile): void {

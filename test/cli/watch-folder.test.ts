@@ -211,6 +211,14 @@ test('a refused file does not hold up the others, and needs either a session or 
     expect.stringContaining('a.csv.meta.json holds no JSON object.'),
   ]);
   expect(await outputsOf(stage, graph)).toHaveLength(1);
+  const lasting = agent(path, graph);
+  await eventually('it says what follows', async () =>
+    lasting.printed.err.includes(
+      'a.csv: a.csv.meta.json holds no JSON object. It is tried again in 10 minutes.\n',
+    ),
+  );
+  lasting.kill('SIGTERM');
+  await lasting.ended;
   const none = await runSdp(['watch-folder', path], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('Name either --session or --ingest.')]);
   const missing = await agent(join(path, 'missing'), graph, ['--once']).ended;

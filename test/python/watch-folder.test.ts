@@ -238,6 +238,14 @@ describe.skipIf(missing !== '')(`the agent in Python${missing === '' ? '' : ` ($
     expect(await running.ended).toBe(1);
     expect(running.log()).toContain('a.csv.meta.json holds no JSON object.');
     expect(await outputsOf(stage, graph)).toHaveLength(1);
+    const lasting = agent(path, graph);
+    await eventually('it says what follows', async () =>
+      lasting
+        .log()
+        .includes('a.csv: a.csv.meta.json holds no JSON object. It is tried again in 10 minutes.\n'),
+    );
+    lasting.kill('SIGTERM');
+    await lasting.ended;
     for (const [args, said] of [
       [[], 'one of the arguments --session --ingest is required'],
       [['--session', 'x', '--limit-rate', 'fast'], 'a number of bytes'],

@@ -5,10 +5,17 @@ import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import resampleCsv from '../../sdk/examples/resample-csv/runner.ts';
 import { defineRunner, TaskFailure } from '../../sdk/index.ts';
-import { CaseError, runCase, testTask } from '../../sdk/testing.ts';
+import { CaseError, runCase, type TestInput, testTask } from '../../sdk/testing.ts';
 import { testProcesses } from '../support/processes.ts';
 
 const processes = testProcesses({});
+
+test('an input of a test without bytes and without a file is refused', async () => {
+  const misspelled = { text: '1', nodeName: 'laps' } as TestInput;
+  await expect(testTask(() => {}, { inputs: ['0', misspelled] })).rejects.toThrow(
+    'Input 2 of the test has neither bytes nor a file.',
+  );
+});
 
 test('a task in memory shows outputs, progress, log, state and watermark', async () => {
   const runner = defineRunner<{ add: number }, { sum: number }>({

@@ -1,10 +1,10 @@
 /** Ends of a task that cannot be sent as the code wants them fail the task, and the runner goes on. */
 import { expect, test } from 'vitest';
-import { defineRunner, type JsonObject, startRunner } from '../../sdk/index.ts';
+import { defineRunner, type JsonObject, type RunResult, startRunner, type Task } from '../../sdk/index.ts';
 import { testTask } from '../../sdk/testing.ts';
 import { contractStage } from './support/contract-stage.ts';
 
-const ends: readonly [string, () => never | { outcome: 'no-output'; state: JsonObject }, string][] = [
+const ends: readonly [string, (task: Task) => RunResult<JsonObject>, string][] = [
   ['a state that is no JSON', () => ({ outcome: 'no-output', state: { rows: 7n } as never }), 'BigInt'],
   [
     'an error without a text',
@@ -20,6 +20,13 @@ const ends: readonly [string, () => never | { outcome: 'no-output'; state: JsonO
     },
     '{ code: 5 }',
   ],
+  [
+    'a loop over new inputs that it does not wait for',
+    (task) => {
+      void task.eachNewInput((input) => input.text());
+    },
+    'write "await task.eachNewInput(...)".',
+  ],
 ];
 
 test.each(ends)('%s fails its task, and the next one is worked on', async (_, end) => {
@@ -28,9 +35,9 @@ test.each(ends)('%s fails its task, and the next one is worked on', async (_, en
   let tasks = 0;
   const runner = defineRunner({
     templates: ['contract'],
-    run: () => {
+    run: (task) => {
       tasks += 1;
-      return tasks === 1 ? end() : 'no-output';
+      return tasks === 1 ? end(task as Task) : 'no-output';
     },
   });
   const { url, token } = stage.server;
@@ -42,7 +49,7 @@ test.each(ends)('%s fails its task, and the next one is worked on', async (_, en
 });
 
 test.each(ends)('%s fails a test without a platform as well', async (_, end, reason) => {
-  const result = await testTask(end, {});
+  const result = await testTask(end, { inputs: ['x'] });
   expect(result.category).toBe('error');
   expect(result.reason).toContain(reason);
 });

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
 
 import pytest
 import sdp
@@ -47,6 +49,32 @@ def test_what_does_not_fit_fails_the_task_for_good(given: dict[str, object], sai
     work = sdp.Runner(lambda task: None, configuration=Settings)
     result = run_task(work, configuration=given)
     assert (result.category, result.reason) == ("validation", said)
+
+
+class Unit(Enum):
+    METRES = "m"
+    FEET = "ft"
+
+
+@dataclass
+class Choices:
+    unit: Unit = Unit.METRES
+    side: Literal["left", "right"] | None = None
+    gear: Literal[1, 2] = 1
+
+
+def test_fields_with_a_choice_get_a_choice_or_fail_the_task_for_good() -> None:
+    seen: list[Choices] = []
+    work = sdp.Runner(lambda task: seen.append(task.configuration), configuration=Choices)
+    assert run_task(work, configuration={"unit": "ft", "side": "left", "gear": 2}).outcome == "no-output"
+    assert seen == [Choices(Unit.FEET, "left", 2)]
+    for given, said in (
+        ({"unit": "km"}, "$.unit must be one of 'm', 'ft', not 'km'"),
+        ({"side": "middle"}, "$.side must be one of 'left', 'right', not 'middle'"),
+        ({"gear": True}, "$.gear must be one of 1, 2, not True"),
+    ):
+        result = run_task(work, configuration=given)
+        assert (result.category, result.reason) == ("validation", f"configuration: {said}")
 
 
 def test_a_pydantic_model_is_made_of_the_configuration() -> None:

@@ -18,7 +18,7 @@ import sdp
     [
         ("return sdp.Completion('no-output', state={'seen': {1, 2}})", "set is not JSON serializable"),
         ("task.state.set({'seen': {1, 2}}); return 'no-output'", "set is not JSON serializable"),
-        ("return sdp.Completion('no-output', state={'mean': float('nan')})", "not JSON compliant"),
+        ("return sdp.Completion('no-output', state={'mean': float('nan')})", "JSON has no nan (at $.mean); use None for it"),
         ("raise Silent()", "Silent: it has no text"),
         ("raise SilentMemory()", "it has no text"),
         ("raise Leaving()", "Leaving: it has no text"),

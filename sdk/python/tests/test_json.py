@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy
@@ -35,9 +36,18 @@ def test_what_is_no_json_is_refused_with_its_type(value: Any) -> None:
         json_text({"value": value})
 
 
-def test_a_number_that_json_cannot_hold_is_refused() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        json_text(numpy.float32("nan"))
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (numpy.float32("nan"), "JSON has no nan (at $); use None for it"),
+        ({"rows": 3, "laps": [{"std": 1.5}, {"std": float("-inf")}]}, "JSON has no -inf (at $.laps[1].std); use None for it"),
+        ({"all": (1, numpy.array([1.0, numpy.nan]))}, "JSON has no nan (at $.all[1][1]); use None for it"),
+        ({"top": numpy.float64("nan")}, "JSON has no nan (at $.top); use None for it"),
+    ],
+)
+def test_a_number_that_json_cannot_hold_is_refused_with_its_place(value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        json_text(value)
 
 
 @pytest.mark.parametrize("values", [[1, 2], [{"speed": 1}], FRAME["speed"].to_numpy(), FRAME["speed"]])

@@ -1,7 +1,8 @@
-"""The log of the runner's process."""
+"""The logs of the runner's process and of its tasks."""
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 from conftest import RunnerProcess
@@ -17,3 +18,41 @@ def test_it_has_no_configuration_of_the_task_that_the_end_of_another_claims(
     double.until(lambda: second.end)
     said = (tmp_path / "stderr").read_text()
     assert f'"taskId": "{first.task_id}"' in said and "of the simulator" not in said
+
+
+def test_lines_that_follow_a_pause_are_sent_while_the_task_works(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    task = double.offer()
+    go_on, end = tmp_path / "go-on", tmp_path / "end"
+    start_runner(
+        f"""
+@sdp.runner
+def work(task):
+    from pathlib import Path
+    task.log.info("first")
+    while not Path({str(go_on)!r}).exists():
+        task.wait(0.05)
+    task.log.info("second")
+    while not Path({str(end)!r}).exists():
+        task.wait(0.05)
+    return "no-output"
+"""
+    )
+    double.until(lambda: task.messages == ["first"])
+    go_on.touch()
+    double.until(lambda: task.messages == ["first", "second"], seconds=20)
+    assert task.end is None
+    end.touch()
+    double.until(lambda: task.end)
+
+
+def test_a_platform_that_cannot_be_reached_is_named(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    with socket.socket() as bound:
+        # Nothing listens there.
+        bound.bind(("127.0.0.1", 0))
+        port = bound.getsockname()[1]
+        start_runner("@sdp.runner\ndef work(task):\n    return 'no-output'", SDP_URL=f"http://127.0.0.1:{port}")
+        double.until(lambda: f"no connection to 127.0.0.1:{port}: " in (tmp_path / "stderr").read_text())

@@ -140,7 +140,7 @@ class Performance {
     try {
       const run = async () => await runner.run(task);
       const result = await (captureConsole ? captured(this.#log, run) : run());
-      await task.written();
+      await task.finished();
       const why = cancelled()?.why;
       if (why === 'lease-lost' || why === 'unauthorized') return { kind: 'none' };
       return reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });

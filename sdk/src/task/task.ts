@@ -80,6 +80,7 @@ export class Task<C = JsonObject, S = JsonObject> {
   readonly #writing = new Map<Promise<unknown>, Promise<unknown>>();
   #unnamed = { watermark: 0, outputs: 0 };
   #hasMore = false;
+  readonly #loops = new Set<Promise<NewInputs>>();
 
   constructor(parts: TaskParts) {
     const { claim, calls } = parts;
@@ -199,10 +200,16 @@ export class Task<C = JsonObject, S = JsonObject> {
    * input, and the loop continues; the state is then what it was before that input.
    * @throws what the handler throws: that input and those after it stay new, those before it keep their outputs
    */
-  async eachNewInput(
+  eachNewInput(
     handle: (input: Input) => unknown,
     options: { readonly advance?: 'each' | 'by-hand' } = {},
   ): Promise<NewInputs> {
+    const loop = this.#eachNewInput(handle, options.advance).finally(() => this.#loops.delete(loop));
+    this.#loops.add(loop);
+    return loop;
+  }
+
+  async #eachNewInput(handle: (input: Input) => unknown, advance: string | undefined): Promise<NewInputs> {
     let handled = 0;
     let rejected = 0;
     for await (const input of this.inputs('since-watermark')) {
@@ -217,7 +224,7 @@ export class Task<C = JsonObject, S = JsonObject> {
         rejected += 1;
         continue;
       }
-      if (options.advance !== 'by-hand') await this.watermark.advance(input);
+      if (advance !== 'by-hand') await this.watermark.advance(input);
       handled += 1;
     }
     this.#hasMore = this.watermark.hasMoved && (await this.watermark.pendingInputs()) > 0;
@@ -257,6 +264,17 @@ export class Task<C = JsonObject, S = JsonObject> {
     const inputId = inputIdOf(input);
     const moved = await this.#parts.calls.reject(inputId, category, clip(reason, reasonCharacters));
     this.watermark.noteRejection(moved);
+  }
+
+  /** After the code has returned. @throws what a write throws, and for a loop over new inputs that still runs */
+  async finished(): Promise<void> {
+    // The end of the task ends them with an error that nobody waits for.
+    for (const loop of this.#loops) loop.catch(() => undefined);
+    if (this.#loops.size > 0)
+      throw new Error(
+        'The code returned while eachNewInput was running: write "await task.eachNewInput(...)".',
+      );
+    await this.written();
   }
 
   /** Waits for outputs that the code did not wait for. @throws what a write throws */

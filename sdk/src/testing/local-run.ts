@@ -84,7 +84,7 @@ export async function runLocally(local: LocalTask): Promise<TaskResult> {
   try {
     const run = async () => await runner.run(task);
     const result = await (runner.captureConsole === false ? run() : captured(log, run));
-    await task.written();
+    await task.finished();
     report = reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });
   } catch (error) {
     failure = error;

@@ -99,8 +99,14 @@ export function asRunner(runner: Testable): Runner {
   return defineRunner({ name: 'under-test', templates: [], ...definition } as RunnerDefinition);
 }
 
+function plainBytes({ bytes, file }: TestInput, outputId: number): Buffer {
+  if (file !== undefined) return readFileSync(file);
+  if (bytes === undefined) throw new TypeError(`Input ${outputId} of the test has neither bytes nor a file.`);
+  return Buffer.from(bytes);
+}
+
 function localInput(input: TestInput, outputId: number, nodeInstanceId: number): LocalInput {
-  const plain = input.file === undefined ? Buffer.from(input.bytes ?? '') : readFileSync(input.file);
+  const plain = plainBytes(input, outputId);
   const bytes = input.gzip === true ? gzipSync(plain) : plain;
   return {
     wire: {

@@ -154,7 +154,10 @@ class HttpClient:
         headers: dict[str, str | bytes],
     ) -> Answer:
         if connection.sock is None:
-            connection.connect()
+            try:
+                connection.connect()
+            except NETWORK_FAULTS as error:
+                raise NetworkError(f"no connection to {connection.host}:{connection.port}: {error}") from error
             scope.check()
         try:
             connection.request(method, path, body=body, headers=headers)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
+import io
 import tempfile
 from contextlib import closing
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+# With one of these the author says where the heading is.
+_HEADING_OPTIONS = frozenset({"comment", "encoding", "header", "index_col", "names", "quotechar", "skiprows", "usecols"})
 
 Format = Literal["parquet", "csv", "json", "json-lines"]
 
@@ -101,8 +106,30 @@ def read_pandas(pandas: Any, file: IO[bytes], kind: Format, options: dict[str, A
         return pandas.read_parquet(file, **options)
     if kind == "csv":
         sep = {} if "sep" in options or "delimiter" in options else {"sep": _separator(file)}
-        return pandas.read_csv(file, **sep, **options)
+        index = _index_option(file, sep["sep"]) if sep and _HEADING_OPTIONS.isdisjoint(options) else {}
+        return pandas.read_csv(file, **sep, **index, **options)
     return pandas.read_json(file, **({"lines": True} if kind == "json-lines" else {}), **options)
+
+
+def _index_option(file: IO[bytes], separator: str) -> dict[str, Any]:
+    """Of rows with more fields than the heading pandas makes the first field an index, and every other one gets the name
+    of its neighbour. Empty fields at the ends can be left out; for others it raises ValueError."""
+    text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
+    try:
+        rows = (row for row in csv.reader(text, delimiter=separator) if row)
+        heading, first = next(rows, []), next(rows, [])
+    except csv.Error:
+        # A field above its limit, which pandas does not have.
+        heading, first = [], []
+    finally:
+        text.detach()
+        file.seek(0)
+    if len(first) <= len(heading):
+        return {}
+    if any(first[len(heading) :]):
+        fields = f"the rows have {len(first)} fields, and the heading has {len(heading)}"
+        raise ValueError(f"{fields}; index_col=0 makes the first field an index")
+    return {"index_col": False}
 
 
 def to_polars(source: Readable, options: dict[str, Any]) -> polars.DataFrame:

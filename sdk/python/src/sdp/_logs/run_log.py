@@ -58,12 +58,14 @@ class RunLog:
             if self._bytes + len(entry) > _BUFFER_BYTES:
                 self._dropped += 1
                 return
+            was_empty = not self._entries
             self._say_dropped()
             self._append(entry)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._send_all, name="sdp-run-log", daemon=True)
                 self._thread.start()
-            if self._is_full():
+            # The thread waits for the first line of a batch, and then for more until the batch is full.
+            if was_empty or self._is_full():
                 self._changed.notify_all()
 
     def flush(self, seconds: float) -> str:

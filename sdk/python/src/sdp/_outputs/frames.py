@@ -13,6 +13,11 @@ FrameFormat = Literal["parquet", "csv"]
 CONTENT_TYPES: dict[FrameFormat, str] = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 
 
+def format_of(name: str) -> FrameFormat:
+    """The form that the name of a file says: Parquet, else csv."""
+    return "parquet" if name.lower().endswith(".parquet") else "csv"
+
+
 def frame_file(frame: Any, format: FrameFormat, options: dict[str, Any]) -> IO[bytes]:
     """Writes a frame to a temporary file, and returns it at its beginning."""
     if format not in CONTENT_TYPES:
@@ -48,5 +53,12 @@ def _write_pandas(frame: Any, format: FrameFormat, file: IO[bytes], options: dic
         return
     # Its own wrapper would close the file.
     text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-    frame.to_csv(text, **{"index": False, **options})
+    label = ["index" if name is None else str(name) for name in frame.index.names]
+    frame.to_csv(text, **{"index": _has_index(frame), "index_label": label, **options})
     text.detach()
+
+
+def _has_index(frame: Any) -> bool:
+    """False for an index that only numbers the rows. Those of times and of groups are data."""
+    index = frame.index
+    return any(name is not None for name in index.names) or (len(index) > 0 and index.dtype.kind not in "iu")

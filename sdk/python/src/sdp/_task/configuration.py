@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import types
 import typing
-from typing import Any, Union
+from collections.abc import Sequence
+from typing import Any, Literal, Union
 
 from ..errors import TaskFailure
 
@@ -38,6 +40,10 @@ def _convert(kind: Any, value: Any, path: str) -> Any:
     if origin in (Union, types.UnionType):
         present = [one for one in arguments if one is not type(None)]
         return _convert(present[0], value, path) if value is not None and len(present) == 1 else value
+    if origin is Literal:
+        return _choice([(each, each) for each in arguments], value, path)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return _choice([(member.value, member) for member in kind], value, path)
     if origin is list and isinstance(value, list):
         return [_convert(arguments[0], item, f"{path}[{at}]") for at, item in enumerate(value)]
     if origin is tuple and isinstance(value, list):
@@ -57,6 +63,15 @@ def _simple(kind: Any, value: Any, path: str) -> Any:
         if not is_right:
             raise _fault(path, f"must be of type {kind.__name__}, not {type(value).__name__}")
     return value
+
+
+def _choice(choices: Sequence[tuple[Any, Any]], value: Any, path: str) -> Any:
+    """The choice of this value."""
+    for each, chosen in choices:
+        # In Python True equals 1.
+        if each == value and isinstance(each, bool) == isinstance(value, bool):
+            return chosen
+    raise _fault(path, f"must be one of {', '.join(repr(each) for each, _ in choices)}, not {value!r}")
 
 
 def _dataclass(kind: type[Any], value: Any, path: str) -> Any:

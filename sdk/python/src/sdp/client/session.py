@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._calls.meter import Meter, Progress
 from .._inputs.inputs import parse_time
-from .._outputs.frames import CONTENT_TYPES, FrameFormat, frame_file
+from .._outputs.frames import CONTENT_TYPES, FrameFormat, format_of, frame_file
 from .._outputs.source import Source
 from ..errors import SdpError
 from .api import Api
@@ -217,9 +217,13 @@ class Session:
             return send_body(self._api, target.id, body, info, meter, resume_key)
 
     def upload_frame(
-        self, frame: Any, identifier: str, *, format: FrameFormat = "csv", **options: Any
+        self, frame: Any, identifier: str, *, format: FrameFormat | None = None, **options: Any
     ) -> Output | None:
-        """Uploads a frame of pandas or polars, or an Arrow table, as csv or Parquet."""
+        """Uploads a frame of pandas or polars, or an Arrow table, as csv or Parquet.
+
+        Without ``format`` an identifier that ends in ``.parquet`` means Parquet, any other csv.
+        """
+        format = format or format_of(identifier)
         with frame_file(frame, format, {}) as file:
             return self.upload(file, identifier=identifier, **{"content_type": CONTENT_TYPES[format], **options})
 

@@ -154,8 +154,11 @@ class _Watch:
                 return False
             self._put_off(found)
             if not isinstance(error, FileNotFoundError):
-                self._say(f"{found.name}: {error}")
+                self._say(f"{found.name}: {error}{self._what_follows()}")
         return True
+
+    def _what_follows(self) -> str:
+        return "" if self._once else f" It is tried again in {_AGAIN_SECONDS / 60:.0f} minutes."
 
     def _put_off(self, found: FoundFile) -> None:
         self._again_at[found] = time.monotonic() + _AGAIN_SECONDS
