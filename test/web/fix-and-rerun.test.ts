@@ -1,6 +1,6 @@
 /** From a failed node to its fix in a real browser: configuration, newer template, another file in the place of a bad one. */
 import { randomUUID } from 'node:crypto';
-import type { Dialog, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask } from '../support/api.ts';
@@ -8,6 +8,7 @@ import { runnerStage, type TestRunner } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import { describeInBrowser, openBrowser, picture, type TestBrowser, tooWide } from './support/browser.ts';
+import { asksBeforeReload, reloadsUnasked } from './support/closing.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const stage = await runnerStage();
@@ -135,27 +136,6 @@ describeInBrowser('a failed node', () => {
     await runner.end(task.taskId, 'fail', { category: 'validation', reason: 'Row 7 has no speed.' });
   });
 
-  const asksBeforeReload = async () => {
-    const asks = page.waitForEvent('dialog');
-    // The page waits for the answer.
-    const asked = page.evaluate('window.location.reload()');
-    const dialog = await asks;
-    expect(dialog.type()).toBe('beforeunload');
-    await dialog.dismiss();
-    await asked;
-  };
-  const reloadsUnasked = async () => {
-    const asked: string[] = [];
-    const accept = (dialog: Dialog) => {
-      asked.push(dialog.type());
-      return dialog.accept();
-    };
-    page.on('dialog', accept);
-    await page.reload();
-    page.off('dialog', accept);
-    expect(asked).toEqual([]);
-  };
-
   test('keeps what was typed and not saved while other parts of the session are shown', async () => {
     await panel().getByLabel('laps').fill('4');
     await panel().getByLabel('width').fill('wide');
@@ -164,7 +144,7 @@ describeInBrowser('a failed node', () => {
     await page.goBack();
     await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('4');
     await expect.poll(() => panel().getByLabel('width').inputValue()).toBe('wide');
-    await asksBeforeReload();
+    await asksBeforeReload(page);
     await panel().getByRole('button', { name: 'Undo' }).click();
     await page.locator(`[data-node="${session.input}"]`).click();
     await page.getByRole('region', { name: 'Node in' }).waitFor();
@@ -178,9 +158,9 @@ describeInBrowser('a failed node', () => {
     await page.getByRole('tab', { name: 'Files' }).click();
     await page.getByRole('tab', { name: 'Overview' }).click();
     await expect.poll(() => value.inputValue()).toBe('Maria');
-    await asksBeforeReload();
+    await asksBeforeReload(page);
     await metadata.getByRole('button', { name: 'Cancel' }).click();
-    await reloadsUnasked();
+    await reloadsUnasked(page);
     await page.getByRole('tab', { name: 'Pipeline' }).click();
     await page.locator(`[data-node="${session.work}"]`).click();
   });
@@ -198,6 +178,23 @@ describeInBrowser('a failed node', () => {
     await expect.poll(() => panel().getByLabel('Column').inputValue()).toBe('velocity');
     await panel().getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => panel().getByLabel('Column').inputValue()).toBe('speed');
+  });
+
+  test('keeps what was typed, and says so, when somebody else saved while another part was shown', async () => {
+    await panel().getByLabel('laps').fill('6');
+    await page.getByRole('tab', { name: 'Files' }).click();
+    await page.getByRole('searchbox', { name: 'Search files' }).waitFor();
+    await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 8 } });
+    await page.goBack();
+    await panel().getByText('Another person changed it.').waitFor();
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('6');
+    await panel().getByRole('button', { name: 'Save', exact: true }).click();
+    await expect.poll(() => call('GET', configurationPath())).toMatchObject({ configuration: { laps: 8 } });
+    await asksBeforeReload(page);
+    await panel().getByRole('button', { name: 'Reload' }).click();
+    await expect.poll(() => panel().getByLabel('laps').inputValue()).toBe('8');
+    await panel().getByText('Another person changed it.').waitFor({ state: 'detached' });
+    await reloadsUnasked(page);
   });
 
   test('tells an Instructor, who may not run it, how it runs with the change', async () => {

@@ -12,6 +12,7 @@ import {
   tooWide,
   untilTrue,
 } from './support/browser.ts';
+import { asksBeforeReload } from './support/closing.ts';
 import { driveSession } from './support/drive.ts';
 import { addPanelsOfDrive, addText } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
@@ -186,6 +187,7 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await area.fill('x'.repeat(4001));
     await area.press('Control+Enter');
     await panel.getByText('At most 4000 characters; these are 4001.').waitFor();
+    await asksBeforeReload(page);
     const words = Array.from({ length: 40 }, (_, line) => `Line ${line + 1}`).join('\n');
     await area.fill(words);
     await area.press('Control+Enter');

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
+import { accessibilityFaults } from './support/axe.ts';
 import { describeInBrowser, goWithin, openBrowser, picture, tooWide } from './support/browser.ts';
 import { type DriveSession, driveSession } from './support/drive.ts';
 import { addPanel } from './support/panels.ts';
@@ -122,6 +123,21 @@ describeInBrowser('long names', () => {
       }
     }
     expect(faults).toEqual([]);
+  });
+
+  test('leave links and signs as large as a finger needs on a phone', async () => {
+    const small: string[] = [];
+    for (const [width, path, ready] of [
+      [390, `/sessions/${drive.sessionId}?tab=files`, 'tbody tr'],
+      [768, `/dashboards/${drive.dashboardId}`, '.chart-plot:not([data-points="0"])'],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await goWithin(page, path);
+      await page.locator(ready).first().waitFor();
+      const faults = await accessibilityFaults(page, 'every');
+      small.push(...faults.filter((fault) => fault.startsWith('target-size')));
+    }
+    expect(small).toEqual([]);
   });
 
   test('leave the choices of a comparison beside each other', async () => {

@@ -106,6 +106,19 @@ describeInBrowser('the session page', () => {
     await page.keyboard.press('Escape');
   });
 
+  test('the preview of a file on a phone keeps its columns with their headings', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('button', { name: 'stint-2.csv', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    const heading = await dialog.getByRole('columnheader', { name: 'speed' }).boundingBox();
+    const cell = await dialog.getByRole('cell', { name: '1', exact: true }).boundingBox();
+    expect(heading!.width).toBeGreaterThan(20);
+    expect(Math.round(cell!.x)).toBe(Math.round(heading!.x));
+    expect(cell!.y).toBeGreaterThan(heading!.y);
+    await page.keyboard.press('Escape');
+    await wear(page, appearances[0]!);
+  });
+
   test('the logs are those of the runs, by node', async () => {
     await page.getByRole('tab', { name: 'Logs' }).click();
     const nodes = page.getByRole('navigation', { name: 'Nodes with logs' });

@@ -50,12 +50,17 @@ function writeSoon(): void {
 
 window.addEventListener('pagehide', writeAddress);
 
-const holders = new Set<unknown>();
-const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+const holders = new Map<unknown, () => boolean>();
+const ask = (event: BeforeUnloadEvent) => {
+  if ([...holders.values()].some((loses) => loses())) event.preventDefault();
+};
 
-/** While a holder would lose what it has, the browser asks before the window is closed or loaded again. */
-export function askBeforeClosing(holder: unknown, loses: boolean): void {
-  if (loses) holders.add(holder);
+/**
+ * While a holder would lose what it has, the browser asks before the window is closed or loaded again.
+ * @param loses is called then; null: it has nothing
+ */
+export function askBeforeClosing(holder: unknown, loses: (() => boolean) | null): void {
+  if (loses !== null) holders.set(holder, loses);
   else holders.delete(holder);
   if (holders.size > 0) window.addEventListener('beforeunload', ask);
   else window.removeEventListener('beforeunload', ask);

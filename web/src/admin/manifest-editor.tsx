@@ -128,7 +128,7 @@ function parsed(text: string): unknown {
 function Verdict({ reply }: { reply: RunnerManifestReply }) {
   const { errors, warnings } = reply;
   return (
-    <div class="verdict" role="status">
+    <div class="verdict" role={errors.length > 0 ? 'alert' : 'status'}>
       {reply.published && <Notice tone="done">Published.</Notice>}
       {!reply.published && errors.length === 0 && (
         <Notice tone="done">The manifest is valid. It is not published yet.</Notice>

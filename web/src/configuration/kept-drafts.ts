@@ -3,6 +3,7 @@
  * until the window is closed or loaded again, before which the browser asks.
  */
 
+import { authState } from '../auth.ts';
 import { askBeforeClosing } from '../router.ts';
 
 /** By person and form. */
@@ -17,5 +18,7 @@ export function keptDraft<Draft>(key: string): Draft | null {
 export function keepDraft(key: string, draft: unknown, isTyped = draft !== null): void {
   if (draft === null) kept.delete(key);
   else kept.set(key, draft);
-  askBeforeClosing(key, isTyped);
+  const owner = authState().signIn?.user.userId;
+  // Another person cannot see it, so nobody is asked about it after a sign-out.
+  askBeforeClosing(key, isTyped ? () => authState().signIn?.user.userId === owner : null);
 }

@@ -1,8 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
-import { plural } from '../format.ts';
 import { useAction, useAuth, useResource } from '../hooks.ts';
-import { textOf } from '../http.ts';
 import { useAbilities } from '../role.ts';
 import {
   type NodeConfiguration,
@@ -15,6 +13,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { faultOf } from './fault-words.ts';
 import { keepDraft, keptDraft } from './kept-drafts.ts';
+import { Overtaken, Refusal } from './refusal.tsx';
 import { Revisions } from './revisions.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 import { type Draft, drafted, draftOf, fieldsOf, keyOf, leavesOf } from './schema-form.ts';
@@ -113,14 +112,13 @@ function ConfigurationForm(props: FormProps) {
         disabled={frozen}
         change={edit.change}
       />
-      {edit.refusal !== null && (
-        <Refusal refusal={edit.refusal} fields={edit.refusedFields} reload={edit.renew} />
+      {edit.isOvertaken && <Overtaken reload={edit.reload} />}
+      {edit.refusal !== null && !edit.isOvertaken && (
+        <Refusal refusal={edit.refusal} fields={edit.refusedFields} reload={edit.reload} />
       )}
       {edit.action.problem !== null && <Notice tone="error">{edit.action.problem}</Notice>}
       {frozen && <p class="faint">The session is frozen: its configurations cannot be changed.</p>}
-      {!frozen && edit.fields.length > 0 && (
-        <SaveButtons edit={edit} reruns={reruns} undo={() => edit.show(present.configuration)} />
-      )}
+      {!frozen && edit.fields.length > 0 && <SaveButtons edit={edit} reruns={reruns} undo={edit.undo} />}
       <Revisions nodeInstanceId={nodeInstanceId} present={present.revision} use={frozen ? null : edit.show} />
     </form>
   );
@@ -162,80 +160,111 @@ function SaveButtons(props: { edit: ReturnType<typeof useDraft>; reruns: boolean
 }
 
 interface KeptDraft {
+  /** What was typed changes this one. */
+  readonly revision: number;
   readonly shown: NodeConfiguration['configuration'];
   readonly draft: Draft;
 }
 
-/** What the person typed since this revision and has not saved. */
-function useKept({ nodeInstanceId, present: { revision }, frozen, reload }: FormProps) {
-  const key = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId} ${revision}`;
+/** What the person typed and has not saved, also since an earlier revision. */
+function useKept({ nodeInstanceId, present, frozen }: FormProps) {
+  const key = `${useAuth().signIn?.user.userId} configuration ${nodeInstanceId}`;
   const [kept] = useState(() => (frozen ? null : keptDraft<KeptDraft>(key)));
+  const [revision, setRevision] = useState(kept?.revision ?? present.revision);
   return {
     kept,
-    keep: (draft: KeptDraft | null) => keepDraft(key, draft),
-    /** Shows the present revision, in place of what was typed since this one. */
-    renew: () => {
-      keepDraft(key, null);
-      reload();
+    revision,
+    setRevision,
+    keep: (draft: Omit<KeptDraft, 'revision'> | null) => keepDraft(key, draft && { ...draft, revision }),
+  };
+}
+
+/** What is typed into the form, over which revision. */
+function useTyped(props: FormProps) {
+  const { present, schema } = props;
+  const { kept, keep, revision, setRevision } = useKept(props);
+  const [shown, setShown] = useState(kept?.shown ?? present.configuration);
+  const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
+  const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
+  const isTyped = JSON.stringify(draft) !== JSON.stringify(untouched(schema, present));
+  useEffect(() => keep(isTyped ? { shown, draft } : null), [draft, shown]);
+  const show = (configuration: NodeConfiguration['configuration']) => {
+    setShown(configuration);
+    setDraft(draftOf(fieldsOf(schema, configuration), configuration));
+  };
+  return {
+    fields,
+    draft,
+    setDraft,
+    isTyped,
+    revision,
+    isOvertaken: revision !== present.revision,
+    show,
+    undo: () => {
+      setRevision(present.revision);
+      show(present.configuration);
     },
+    forget: () => keep(null),
   };
 }
 
 /** What is typed into the form, its faults, and how it is saved. */
 function useDraft(props: FormProps) {
   const { nodeInstanceId, present, schema, frozen, saved } = props;
-  const { kept, keep, renew } = useKept(props);
-  const [shown, setShown] = useState(kept?.shown ?? present.configuration);
-  const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
-  const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
+  const { setDraft, forget, ...typed } = useTyped(props);
+  const { fields, draft, revision } = typed;
   const [refusal, setRefusal] = useState<ApiError | null>(null);
   const action = useAction();
   const made = drafted(fields, draft);
   const isChanged = JSON.stringify(made.configuration) !== JSON.stringify(startOf(schema, present));
-  const hasFaults = Object.keys(made.faults).length > 0;
-  const isTyped = JSON.stringify(draft) !== JSON.stringify(untouched(schema, present));
-  useEffect(() => keep(isTyped ? { shown, draft } : null), [draft, shown]);
-  const refused = faultsOf(refusal, fields);
+  const { ofFields, count } = faultsOf(refusal, fields);
   return {
-    fields,
-    draft,
-    faults: { ...refused.ofFields, ...made.faults },
+    ...typed,
+    faults: { ...ofFields, ...made.faults },
     refusal,
-    /** How many fields say what the platform refused; 0 where they do not say all of it. */
-    refusedFields: refused.areAll ? Object.keys(refused.ofFields).length : 0,
+    refusedFields: count,
     action,
-    isTyped,
-    renew,
-    canSave: !frozen && isChanged && !hasFaults,
+    canSave: !frozen && isChanged && Object.keys(made.faults).length === 0,
+    /** Shows the present revision, in place of what was typed. */
+    reload: () => {
+      setRefusal(null);
+      typed.undo();
+      props.reload();
+    },
     change: (key: string, text: string) => {
       setRefusal(null);
       setDraft({ ...draft, [key]: text });
     },
-    show: (configuration: NodeConfiguration['configuration']) => {
-      setShown(configuration);
-      setDraft(draftOf(fieldsOf(schema, configuration), configuration));
-    },
     save: (rerun: boolean) =>
       action.run(async () => {
-        try {
-          setRefusal(null);
-          await saveConfiguration(nodeInstanceId, present.revision, made.configuration, rerun);
-          saved(rerun ? 'rerun' : 'saved');
-          renew();
-        } catch (error) {
-          if (!(error instanceof ApiError)) throw error;
-          setRefusal(error);
-        }
+        setRefusal(null);
+        const saving = saveConfiguration(nodeInstanceId, revision, made.configuration, rerun);
+        const refused = await refusalOf(saving);
+        if (refused !== null) return setRefusal(refused);
+        saved(rerun ? 'rerun' : 'saved');
+        forget();
+        props.reload();
       }),
   };
 }
 
-/** What the platform refused, by the field that it is about, and whether that is all of it. */
+const refusalOf = (work: Promise<unknown>): Promise<ApiError | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      return error;
+    },
+  );
+
+/** What the platform refused, by the field that it is about; the count is 0 where the fields do not say all of it. */
 function faultsOf(refusal: ApiError | null, fields: ReturnType<typeof fieldsOf>) {
   const known = new Set(leavesOf(fields).map(({ path }) => keyOf(path)));
   const refused = (refusal?.issues ?? []).map(faultOf);
   const ofFields = refused.filter(([key]) => known.has(key));
-  return { ofFields: Object.fromEntries(ofFields), areAll: ofFields.length === refused.length };
+  const byField = Object.fromEntries(ofFields);
+  const areAll = ofFields.length === refused.length;
+  return { ofFields: byField, count: areAll ? Object.keys(byField).length : 0 };
 }
 
 /** The configuration as an untouched form makes it: without what the form leaves out. */
@@ -245,26 +274,3 @@ function startOf(schema: Readonly<Record<string, unknown>>, present: NodeConfigu
 
 const untouched = (schema: Readonly<Record<string, unknown>>, { configuration }: NodeConfiguration): Draft =>
   draftOf(fieldsOf(schema, configuration), configuration);
-
-function Refusal(props: { refusal: ApiError; fields: number; reload: () => void }) {
-  const { fields } = props;
-  if (fields > 0)
-    return (
-      <Notice tone="error">
-        {plural(fields, 'field needs', 'fields need')} correction. Nothing was saved.
-      </Notice>
-    );
-  if (props.refusal.status !== 412) return <Notice tone="error">{textOf(props.refusal)}</Notice>;
-  return (
-    <Notice
-      tone="error"
-      action={
-        <button type="button" class="button button-small" onClick={props.reload}>
-          Reload
-        </button>
-      }
-    >
-      Another person changed it. Reload to see the change; what you typed is then lost.
-    </Notice>
-  );
-}

@@ -57,7 +57,7 @@ function ChooseAll(props: {
   chosen: ReadonlySet<string>;
   onChosen: (chosen: ReadonlySet<string>) => void;
 }) {
-  const retryable = props.rows.filter(({ run }) => run.retryable).map(({ run }) => run.id);
+  const retryable = props.rows.filter(({ run, isGone }) => run.retryable && !isGone).map(({ run }) => run.id);
   const hasAll = retryable.length > 0 && retryable.every((id) => props.chosen.has(id));
   return (
     <th scope="col" class="row-choice">
@@ -82,7 +82,7 @@ function RunRow(props: {
 }) {
   const { run, isGone, isChosen } = props;
   return (
-    <tr class={isGone ? 'run-gone' : ''} title={isGone ? 'No longer in this list' : undefined}>
+    <tr class={isGone ? 'run-gone' : ''}>
       {isChosen !== null && (
         <td class="row-choice">
           {run.retryable && (
@@ -90,12 +90,13 @@ function RunRow(props: {
               type="checkbox"
               aria-label={`Choose the run of ${titleOf(run.nodeName)} in ${run.sessionName}`}
               checked={isChosen}
+              disabled={isGone}
               onChange={(event) => props.choose(event.currentTarget.checked)}
             />
           )}
         </td>
       )}
-      <RunCells run={run} now={props.now} />
+      <RunCells run={run} isGone={isGone} now={props.now} />
     </tr>
   );
 }
@@ -104,7 +105,7 @@ function RunRow(props: {
 const titleOfRunner = (runner: NodeRun['attempts'][number]['runner']) =>
   runner === null ? undefined : [runner.instanceId, runner.version].filter(Boolean).join(' · ');
 
-function RunCells({ run, now }: { run: NodeRun; now: number }) {
+function RunCells({ run, isGone, now }: { run: NodeRun; isGone: boolean; now: number }) {
   const last = run.attempts.at(-1);
   const details = run.state === 'held' ? (progressWords(run, now) ?? '') : withoutCategory(run.statusDetails);
   const title = templateTitle(run.nodeName, run.nodeTemplate);
@@ -118,6 +119,7 @@ function RunCells({ run, now }: { run: NodeRun; now: number }) {
           <a class="row-link" href={`/runs/${run.id}`} title={run.nodeTemplate}>
             {titleOf(run.nodeName)}
           </a>
+          {isGone && <span class="tag">no longer in this list</span>}
           {title !== '' && <span class="faint">{title}</span>}
           {details !== '' && (
             <span class="faint" title={details}>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../hooks.ts';
 import { askBeforeClosing } from '../router.ts';
@@ -23,7 +23,7 @@ export function Dialog(props: {
 }) {
   const element = useModal();
   const title = useId();
-  const unsaved = useUnsaved();
+  const unsaved = useUnsaved(element);
   return (
     <dialog
       ref={element}
@@ -31,7 +31,7 @@ export function Dialog(props: {
       aria-labelledby={title}
       onCancel={(event) => {
         event.preventDefault();
-        if (props.stays !== true && !unsaved.warnOnce(event.currentTarget)) props.onClose();
+        if (props.stays !== true && !unsaved.warnOnce()) props.onClose();
       }}
       onInput={unsaved.onInput}
       onSubmit={unsaved.onSubmit}
@@ -105,31 +105,34 @@ function focusFirst(dialog: HTMLDialogElement): () => void {
 }
 
 /** Whether a window holds what was typed and not saved, and whether it warns of that. */
-function useUnsaved() {
+function useUnsaved(element: RefObject<HTMLDialogElement | null>) {
   const isTyped = useRef(false);
+  const isSent = useRef(false);
   const [warns, setWarns] = useState(false);
-  const setTyped = (typed: boolean) => {
-    isTyped.current = typed;
-    askBeforeClosing(isTyped, typed);
-  };
-  useEffect(() => () => setTyped(false), []);
+  const has = (selector: string) => element.current?.querySelector(`form ${selector}`) != null;
+  // After a form was sent, an alert says that nothing was saved.
+  const isUnsaved = () =>
+    isTyped.current ||
+    has('[role="alert"]') ||
+    (isSent.current && has('[type="submit"][aria-disabled="true"]'));
+  useEffect(() => () => askBeforeClosing(isTyped, null), []);
   return {
     warns,
     /** True when it warns now and did not before. */
-    warnOnce: (dialog: HTMLDialogElement) => {
-      // After a form was sent, an alert says that nothing was saved.
-      const isUnsaved = isTyped.current || dialog.querySelector('form [role="alert"]') !== null;
-      if (!isUnsaved || warns) return false;
+    warnOnce: () => {
+      if (!isUnsaved() || warns) return false;
       setWarns(true);
       return true;
     },
     onInput: (event: Event) => {
       if (!isKept(event.target)) return;
-      setTyped(true);
+      isTyped.current = true;
+      askBeforeClosing(isTyped, isUnsaved);
       setWarns(false);
     },
     onSubmit: () => {
-      setTyped(false);
+      isSent.current ||= isTyped.current;
+      isTyped.current = false;
       setWarns(false);
     },
   };

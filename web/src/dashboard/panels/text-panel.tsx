@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { askBeforeClosing } from '../../router.ts';
 import { PanelSection } from '../panel-section.tsx';
 import { maxCharacters } from './model.ts';
 
@@ -23,6 +24,10 @@ export function TextPanel(props: {
     if (wasEdited.current && draft === null) edit.current?.focus();
     wasEdited.current = draft !== null;
   }, [draft]);
+  useEffect(() => {
+    askBeforeClosing(edit, draft !== null && draft !== text ? () => true : null);
+    return () => askBeforeClosing(edit, null);
+  }, [draft, text]);
   const keep = () => {
     if (draft === null || draft.length > maxCharacters) return;
     if (draft !== text) props.onText(draft);

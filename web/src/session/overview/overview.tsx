@@ -161,7 +161,8 @@ function NewestFiles({ session, found }: { session: SessionDetails; found: Sessi
       <div class="panel-line">
         <h2>Files</h2>
         <a class="faint" href={tabAddress(session.id, 'files')}>
-          {totalCountIsExact ? `All ${count}` : `More than ${count}`}, {formatBytes(bytes)}
+          {totalCountIsExact ? `${totalCount === 1 ? '' : 'All '}${count}` : `More than ${count}`},{' '}
+          {formatBytes(bytes)}
         </a>
       </div>
       <ul class="newest-files">

@@ -122,7 +122,7 @@ function change(id: number, part: Partial<Upload>): void {
 function show(next: readonly Upload[]): void {
   uploads = next;
   const breaks = uploads.some((upload) => isRunning(upload) && !upload.isResumable);
-  askBeforeClosing('uploads', breaks);
+  askBeforeClosing('uploads', breaks ? () => true : null);
   for (const listener of listeners) listener();
 }
 
