@@ -132,38 +132,53 @@ export async function* reportRows(
   // The next batch is read while this one is processed.
   let next = ids.length === 0 ? undefined : read(0);
   for (let at = 0; next !== undefined; at += batchSize) {
-    const { subjects, users, annotations, channels } = await next;
+    const found = await next;
     next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
     // It is never awaited when the caller is gone.
     next?.catch(() => undefined);
-    let batch: Cell[][] = [];
-    let characters = 0;
-    let sinceMs = performance.now();
-    for (const subject of subjects) {
-      const parts = {
-        users: usersOf(membersOf(subject, filter.user), users),
-        scenarios: scenariosOf(subject, filter),
-        annotations: annotations.get(subject.sessionId) ?? [],
-        channels: channels.get(subject.id ?? 0) ?? {},
-      };
-      for (const row of rowsOf(subject, report, parts)) {
-        if (performance.now() - sinceMs > maxSliceMs) {
-          await nextTurn();
-          sinceMs = performance.now();
-        }
-        if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value)))
-          continue;
-        const cells = report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type));
-        batch.push(cells);
-        characters += charactersOf(cells);
-        if (batch.length < maxRowsAtOnce && characters < maxCharactersAtOnce) continue;
-        yield batch;
-        batch = [];
-        characters = 0;
-      }
-    }
-    yield batch;
+    yield* batchesOf(found, report, filter);
   }
+}
+
+/** What was read of some subjects. */
+interface Found {
+  readonly subjects: readonly Subject[];
+  readonly users: ReadonlyMap<string, User>;
+  readonly annotations: Awaited<ReturnType<typeof annotationsOf>>;
+  readonly channels: Awaited<ReturnType<typeof channelsOf>>;
+}
+
+async function* batchesOf(
+  { subjects, users, annotations, channels }: Found,
+  report: CompiledReport,
+  filter: CatalogFilter,
+): AsyncGenerator<readonly (readonly Cell[])[]> {
+  let batch: Cell[][] = [];
+  let characters = 0;
+  let sinceMs = performance.now();
+  for (const subject of subjects) {
+    const parts = {
+      users: usersOf(membersOf(subject, filter.user), users),
+      scenarios: scenariosOf(subject, filter),
+      annotations: annotations.get(subject.sessionId) ?? [],
+      channels: channels.get(subject.id ?? 0) ?? {},
+    };
+    for (const row of rowsOf(subject, report, parts)) {
+      if (performance.now() - sinceMs > maxSliceMs) {
+        await nextTurn();
+        sinceMs = performance.now();
+      }
+      if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value))) continue;
+      const cells = report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type));
+      batch.push(cells);
+      characters += charactersOf(cells);
+      if (batch.length < maxRowsAtOnce && characters < maxCharactersAtOnce) continue;
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+  }
+  yield batch;
 }
 
 const charactersOf = (cells: readonly Cell[]) =>
