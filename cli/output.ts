@@ -12,7 +12,10 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string 
   const headings = Object.keys(columns);
   const lines = [headings, ...rows.map((row) => Object.values(columns).map((cell) => shown(cell(row))))];
   const widths = headings.map((_, index) =>
-    Math.max(...lines.map((line) => line[index]!.length).filter((length) => length <= widestColumn)),
+    lines.reduce((widest, line) => {
+      const { length } = line[index]!;
+      return length <= widestColumn ? Math.max(widest, length) : widest;
+    }, 0),
   );
   return lines
     .map((line) =>

@@ -45,19 +45,20 @@ export function routed(sets: readonly RouteSet[]): Middleware {
     router.register(patternOf(path), [...methods], [...stack] as unknown as RouterMiddleware<Call>[]);
   }
   const index = new Map([...routers].map(([beginning, router]) => [beginning, router.routes()]));
+  const longest = Math.max(0, ...[...index.keys()].map(({ length }) => length));
   return (context, next) => {
     const matching = context as unknown as Matching;
     const path = routerPath(context.state.path, words);
     matching.newRouterPath = path;
     matching.matched = [];
-    const goOn = (beginning: string | undefined): Promise<unknown> => {
-      if (beginning === undefined) return next();
-      const router = index.get(beginning);
-      return router === undefined
-        ? goOn(shorter(beginning))
-        : router(matching, () => goOn(shorter(beginning)));
+    const goOn = (from: string | undefined): Promise<unknown> => {
+      let beginning = from;
+      while (beginning !== undefined && !index.has(beginning)) beginning = shorter(beginning);
+      const router = beginning === undefined ? undefined : index.get(beginning);
+      return router === undefined ? next() : router(matching, () => goOn(shorter(beginning!)));
     };
-    return goOn(path);
+    // A path of thousands of slashes has as many beginnings, each as long as it.
+    return goOn(path.length > longest ? shorter(path.slice(0, longest + 1)) : path);
   };
 }
 

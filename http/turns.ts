@@ -30,3 +30,17 @@ async function serveTurns(): Promise<void> {
   }
   isServing = false;
 }
+
+const sliceMs = 20;
+
+/**
+ * A pause for work of many small steps, to be awaited between them: a turn of its own after every 20 ms of work.
+ */
+export function slices(): () => Promise<void> {
+  let sinceMs = performance.now();
+  return async () => {
+    if (performance.now() - sinceMs < sliceMs) return;
+    await ownTurn();
+    sinceMs = performance.now();
+  };
+}

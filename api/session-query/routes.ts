@@ -8,11 +8,14 @@ import { normaliseAddress, type Person } from '../../domain/sessions/participant
 import { QueryFault } from '../../domain/sessions/session-filter.ts';
 import { readSessionQuery, type SessionQuery } from '../../domain/sessions/session-query.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
+import { slices } from '../../http/turns.ts';
 import { querySessions, type SessionQueryRow } from '../../store/search/session-query.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
 import { peopleIn, showAddresses } from '../sessions/metadata.ts';
 import { invalidQuerySchema, sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
+
+const presentedAtOnce = 5;
 
 const query = defineRoute({
   id: 'querySessions',
@@ -37,7 +40,7 @@ const query = defineRoute({
       await resolveAddresses(wanted, people),
     );
     await people.prefetch(rows.flatMap((row) => [row.emailIdentifier, ...peopleIn(row.metadata ?? {})]));
-    const sessions = await Promise.all(rows.map((row) => presentRow(row, people)));
+    const sessions = await presentRows(rows, people);
     const { limit, offset } = wanted;
     return {
       status: 200,
@@ -80,6 +83,18 @@ async function resolveAddresses({ filter }: SessionQuery, people: People): Promi
 }
 
 type WireRow = z.input<typeof sessionQueryReplySchema>['template']['sessions'][number];
+
+/** In slices: metadata of hundreds of sessions, each as long as it may be, takes seconds to write out. */
+async function presentRows(rows: readonly SessionQueryRow[], people: People): Promise<WireRow[]> {
+  const pause = slices();
+  const presented: WireRow[] = [];
+  for (let at = 0; at < rows.length; at += presentedAtOnce) {
+    const some = rows.slice(at, at + presentedAtOnce).map((row) => presentRow(row, people));
+    presented.push(...(await Promise.all(some)));
+    await pause();
+  }
+  return presented;
+}
 
 async function presentRow(row: SessionQueryRow, people: People): Promise<WireRow> {
   const { emailIdentifier, createdAt, metadata, ...rest } = row;

@@ -4,6 +4,7 @@ import { access } from '../../domain/access/access.ts';
 import { limits } from '../../domain/limits.ts';
 import { metadataKeys } from '../../domain/sessions/metadata-keys.ts';
 import { inTimeOrder, pageParameters } from '../../http/schemas.ts';
+import { slices } from '../../http/turns.ts';
 import { ownSessions } from '../../store/search/own-sessions.ts';
 import { countListed, listSessions, type SessionListFilters } from '../../store/search/session-list.ts';
 import { newestMetadata } from '../../store/search/session-metadata.ts';
@@ -99,10 +100,8 @@ const keys = defineRoute({
   query: metadataKeysQuerySchema,
   responses: { 200: { description: 'The paths.', schema: metadataKeysSchema } },
   async handler({ services, query }) {
-    return {
-      status: 200,
-      body: { keys: metadataKeys(await newestMetadata(services.database, query.projectId)) },
-    };
+    const metadata = await newestMetadata(services.database, query.projectId);
+    return { status: 200, body: { keys: await metadataKeys(metadata, slices()) } };
   },
 });
 

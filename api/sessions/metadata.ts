@@ -119,13 +119,14 @@ async function mapPeople(
   metadata: JsonObject,
   change: (value: unknown) => Promise<unknown>,
 ): Promise<JsonObject> {
-  const changed = new Map<string, unknown>();
-  for (const key of peopleKeys.filter((one) => Object.hasOwn(metadata, one))) {
+  const keys = peopleKeys.filter((one) => Object.hasOwn(metadata, one));
+  // A copy of thousands of names takes milliseconds, and most metadata has no people.
+  if (keys.length === 0) return metadata;
+  // A spread keeps a key `__proto__` as a key.
+  const changed: Record<string, unknown> = { ...metadata };
+  for (const key of keys) {
     const mentions = await askAll(mentionsOf(key, metadata[key]), change);
-    changed.set(key, Array.isArray(metadata[key]) && key === participantsKey ? mentions : mentions[0]);
+    changed[key] = Array.isArray(metadata[key]) && key === participantsKey ? mentions : mentions[0];
   }
-  // From entries, so that a key `__proto__` stays a key.
-  return Object.fromEntries(
-    Object.entries(metadata).map(([key, value]) => [key, changed.has(key) ? changed.get(key) : value]),
-  );
+  return changed;
 }

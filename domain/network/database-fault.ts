@@ -86,5 +86,7 @@ export function isConflict(error: unknown): boolean {
 export function isDatabaseUnavailable(error: unknown): boolean {
   const { code } = partsOf(error);
   const isTooSlow = isRefusal(error, sqlStates.queryCanceled);
-  return isDatabaseAway(error) || isConflict(error) || isTooSlow || isReadOnly(error) || /^5[38]...$/.test(code);
+  return (
+    isDatabaseAway(error) || isConflict(error) || isTooSlow || isReadOnly(error) || /^5[38]...$/.test(code)
+  );
 }

@@ -38,23 +38,54 @@ export interface MetadataKey {
   readonly samples: readonly Scalar[];
 }
 
-/** The paths at which plain values, or lists of them, stand; the most frequent first. */
-export function metadataKeys(newestFirst: readonly JsonObject[]): MetadataKey[] {
-  const found = new Map<string, { sessions: number; samples: Set<Scalar> }>();
+/**
+ * The paths at which plain values, or lists of them, stand; the most frequent first.
+ * @param pause called after each metadata: hundreds may have thousands of paths each
+ */
+export async function metadataKeys(
+  newestFirst: readonly JsonObject[],
+  pause: () => Promise<void> = async () => undefined,
+): Promise<MetadataKey[]> {
+  const sessions = new Map<string, number>();
   for (const metadata of newestFirst) {
-    for (const [path, values] of leaves(metadata)) {
-      const key = found.get(path) ?? { sessions: 0, samples: new Set<Scalar>() };
-      found.set(path, key);
-      key.sessions += 1;
-      for (const value of values) {
-        if (key.samples.size < limits.metadataKeySamples && isShort(value)) key.samples.add(value);
-      }
-    }
+    for (const path of leaves(metadata)) sessions.set(path, (sessions.get(path) ?? 0) + 1);
+    await pause();
   }
-  return [...found]
-    .map(([path, { sessions, samples }]) => ({ path, sessions, samples: [...samples] }))
-    .sort((left, right) => right.sessions - left.sessions || (left.path < right.path ? -1 : 1))
-    .slice(0, limits.metadataKeys);
+  const found = mostFrequent(sessions).map(([path, count]) => ({
+    path,
+    keys: path.split('.'),
+    sessions: count,
+    samples: new Set<Scalar>(),
+  }));
+  for (const metadata of newestFirst) {
+    for (const { keys, samples } of found) addSamples(samples, valuesAt(metadata, keys));
+    await pause();
+  }
+  return found.map(({ path, sessions, samples }) => ({ path, sessions, samples: [...samples] }));
+}
+
+/** The paths of the most sessions, equal ones by their names. To sort all of a million would take seconds. */
+function mostFrequent(sessions: ReadonlyMap<string, number>): (readonly [string, number])[] {
+  const most = limits.metadataKeys;
+  const order = (left: readonly [string, number], right: readonly [string, number]) =>
+    right[1] - left[1] || (left[0] < right[0] ? -1 : 1);
+  const kept: (readonly [string, number])[] = [];
+  let last: readonly [string, number] | undefined;
+  for (const entry of sessions) {
+    if (last !== undefined && order(last, entry) < 0) continue;
+    kept.push(entry);
+    if (kept.length < 2 * most) continue;
+    kept.sort(order).splice(most);
+    last = kept.at(-1);
+  }
+  return kept.sort(order).slice(0, most);
+}
+
+function addSamples(samples: Set<Scalar>, values: readonly Scalar[]): void {
+  for (const value of values) {
+    if (samples.size >= limits.metadataKeySamples) return;
+    if (isShort(value)) samples.add(value);
+  }
 }
 
 const isScalar = (value: unknown): value is Scalar =>
@@ -62,13 +93,28 @@ const isScalar = (value: unknown): value is Scalar =>
 const isShort = (value: Scalar) =>
   typeof value !== 'string' || (value !== '' && value.length <= limits.metadataSampleCharacters);
 
-function* leaves(value: JsonObject, above: readonly string[] = []): Generator<[string, readonly Scalar[]]> {
+/** @param above the path of the object, with a dot at its end */
+function* leaves(value: JsonObject, above = '', level = 1): Generator<string> {
+  if (level > limits.freeJsonDepthLevels) return;
   for (const [key, item] of Object.entries(value)) {
-    const path = [...above, key].join('.');
     // A name with a dot in it cannot be told from two names.
-    if (key.includes('.') || !isMetadataPath(path)) continue;
-    if (isJsonObject(item)) yield* leaves(item, [...above, key]);
-    else if (isScalar(item)) yield [path, [item]];
-    else if (Array.isArray(item) && item.some(isScalar)) yield [path, item.filter(isScalar)];
+    if (key === '' || key.includes('.') || !isStorableText(key)) continue;
+    const path = above + key;
+    if (path.length > limits.queryPathCharacters || (level === 1 && peopleKeys.includes(key))) continue;
+    if (isJsonObject(item)) yield* leaves(item, `${path}.`, level + 1);
+    else if (scalarsOf(item).length > 0) yield path;
   }
 }
+
+/** The plain values at the names, one object below the other. */
+function valuesAt(metadata: JsonObject, keys: readonly string[]): readonly Scalar[] {
+  let value: unknown = metadata;
+  for (const key of keys) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, key)) return [];
+    value = value[key];
+  }
+  return scalarsOf(value);
+}
+
+const scalarsOf = (value: unknown): readonly Scalar[] =>
+  isScalar(value) ? [value] : Array.isArray(value) ? value.filter(isScalar) : [];

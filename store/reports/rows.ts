@@ -1,4 +1,5 @@
 /** The rows of a report, batch by batch, in the order of the dimension catalog. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
 import { channelTable } from '../../domain/reports/channel-use.ts';
 import type {
@@ -28,6 +29,10 @@ import { type ChannelStatistics, channelsOf } from './channels.ts';
 const batchSize = 200;
 /** A dashboard of many scenarios and members has a row for each pair. */
 const maxRowsAtOnce = 1_000;
+/** Texts of rows that are written at once. */
+const maxCharactersAtOnce = 256 * 1024;
+/** Then other work of the process comes in between: an expression over much metadata takes milliseconds for a row. */
+const maxSliceMs = 20;
 /** The largest number of dashboards and sessions in a report. */
 const maxSubjects = 1_000_000;
 
@@ -127,30 +132,57 @@ export async function* reportRows(
   // The next batch is read while this one is processed.
   let next = ids.length === 0 ? undefined : read(0);
   for (let at = 0; next !== undefined; at += batchSize) {
-    const { subjects, users, annotations, channels } = await next;
+    const found = await next;
     next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
     // It is never awaited when the caller is gone.
     next?.catch(() => undefined);
-    let batch: Cell[][] = [];
-    for (const subject of subjects) {
-      const parts = {
-        users: usersOf(membersOf(subject, filter.user), users),
-        scenarios: scenariosOf(subject, filter),
-        annotations: annotations.get(subject.sessionId) ?? [],
-        channels: channels.get(subject.id ?? 0) ?? {},
-      };
-      for (const row of rowsOf(subject, report, parts)) {
-        if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value)))
-          continue;
-        batch.push(report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type)));
-        if (batch.length < maxRowsAtOnce) continue;
-        yield batch;
-        batch = [];
-      }
-    }
-    yield batch;
+    yield* batchesOf(found, report, filter);
   }
 }
+
+/** What was read of some subjects. */
+interface Found {
+  readonly subjects: readonly Subject[];
+  readonly users: ReadonlyMap<string, User>;
+  readonly annotations: Awaited<ReturnType<typeof annotationsOf>>;
+  readonly channels: Awaited<ReturnType<typeof channelsOf>>;
+}
+
+async function* batchesOf(
+  { subjects, users, annotations, channels }: Found,
+  report: CompiledReport,
+  filter: CatalogFilter,
+): AsyncGenerator<readonly (readonly Cell[])[]> {
+  let batch: Cell[][] = [];
+  let characters = 0;
+  let sinceMs = performance.now();
+  for (const subject of subjects) {
+    const parts = {
+      users: usersOf(membersOf(subject, filter.user), users),
+      scenarios: scenariosOf(subject, filter),
+      annotations: annotations.get(subject.sessionId) ?? [],
+      channels: channels.get(subject.id ?? 0) ?? {},
+    };
+    for (const row of rowsOf(subject, report, parts)) {
+      if (performance.now() - sinceMs > maxSliceMs) {
+        await nextTurn();
+        sinceMs = performance.now();
+      }
+      if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value))) continue;
+      const cells = report.columns.map(({ column, evaluate }) => cellOf(evaluate(row), column.type));
+      batch.push(cells);
+      characters += charactersOf(cells);
+      if (batch.length < maxRowsAtOnce && characters < maxCharactersAtOnce) continue;
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+  }
+  yield batch;
+}
+
+const charactersOf = (cells: readonly Cell[]) =>
+  cells.reduce((sum, cell) => sum + (cell.type === 'string' ? cell.value.length : 0), 0);
 
 /** A session without a dashboard has but its own name. */
 const bySession = ({ nameContains, ...filter }: CatalogFilter): CatalogFilter => ({

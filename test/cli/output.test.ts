@@ -9,6 +9,11 @@ import { ApiError } from '../../client/errors.ts';
 
 const columns = { NAME: ({ name }: { name: string }) => name, STATE: () => 'done' };
 
+test('a table of 200,000 rows is printed', () => {
+  const rows = Array.from({ length: 200_000 }, (_, at) => ({ name: String(at) }));
+  expect(table(rows, columns).split('\n')).toHaveLength(200_001);
+});
+
 test('a long cell moves its own row alone', () => {
   const long = 'x'.repeat(255);
   expect(table([{ name: 'A lap' }, { name: long }], columns).split('\n')).toEqual([

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { isMetadataPath, metadataAt, metadataKeys } from '../../domain/sessions/metadata-keys.ts';
 
-test('names the paths of plain values and lists, the most frequent first, with different samples', () => {
+test('names the paths of plain values and lists, the most frequent first, with different samples', async () => {
   expect(
-    metadataKeys([
+    await metadataKeys([
       { track: { name: 'Spa', length: 7004 }, wet: false, tags: ['night', 'test', { deep: 1 }], note: null },
       { track: { name: 'Monza' }, wet: true },
       { track: { name: 'Spa' }, empty: {}, none: [] },
@@ -17,22 +17,43 @@ test('names the paths of plain values and lists, the most frequent first, with d
   ]);
 });
 
-test('leaves out people, and names that a path cannot have', () => {
+test('leaves out people, and names that a path cannot have', async () => {
   const people = { openedBy: 'somebody', closedBy: 'somebody', participants: ['somebody'] };
   const odd = { 'a.b': 1, '': 2, __proto__: 3, [`x${'y'.repeat(limits.queryPathCharacters)}`]: 4 };
   expect(
-    metadataKeys([{ ...people, ...odd, inner: { openedBy: 'a word' } }]).map(({ path }) => path),
+    (await metadataKeys([{ ...people, ...odd, inner: { openedBy: 'a word' } }])).map(({ path }) => path),
   ).toEqual(['inner.openedBy']);
 });
 
-test('bounds the paths and the samples', () => {
+test('bounds the paths and the samples', async () => {
   const many = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`k${at}`, at]));
-  expect(metadataKeys([many])).toHaveLength(limits.metadataKeys);
-  const [key] = metadataKeys(Array.from({ length: 50 }, (_, at) => ({ run: at, long: 'x'.repeat(101) })));
-  expect(key).toEqual({ path: 'long', sessions: 50, samples: [] });
-  expect(metadataKeys(Array.from({ length: 50 }, (_, at) => ({ run: at })))[0]!.samples).toHaveLength(
-    limits.metadataKeySamples,
+  expect(await metadataKeys([many])).toHaveLength(limits.metadataKeys);
+  const [key] = await metadataKeys(
+    Array.from({ length: 50 }, (_, at) => ({ run: at, long: 'x'.repeat(101) })),
   );
+  expect(key).toEqual({ path: 'long', sessions: 50, samples: [] });
+  const [run] = await metadataKeys(Array.from({ length: 50 }, (_, at) => ({ run: at })));
+  expect(run!.samples).toHaveLength(limits.metadataKeySamples);
+});
+
+test('of thousands of paths it names the most frequent, equal ones by their names', async () => {
+  const sessions = Array.from({ length: 40 }, (_, session) =>
+    Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${session * 50 + at}`, at])),
+  );
+  const counts = new Map<string, number>();
+  for (const key of sessions.flatMap(Object.keys)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const expected = [...counts]
+    .sort(([left, a], [right, b]) => b - a || (left < right ? -1 : 1))
+    .slice(0, limits.metadataKeys);
+  expect((await metadataKeys(sessions)).map(({ path, sessions }) => [path, sessions])).toEqual(expected);
+});
+
+test('pauses after each metadata, so that other work is done between them', async () => {
+  let pauses = 0;
+  await metadataKeys([{ a: 1 }, { b: 2 }, { c: 3 }], async () => {
+    pauses += 1;
+  });
+  expect(pauses).toBe(6);
 });
 
 test.each([

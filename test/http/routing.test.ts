@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
 import { createApp } from '../../http/app.ts';
 import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
@@ -32,7 +33,8 @@ const app = createApp({
   log: createLog({ service: 'test' }, 'silent'),
   shutdown: new AbortController().signal,
 });
-const server = app.listen(0, '127.0.0.1');
+const options = { maxHeaderSize: limits.headerBytes };
+const server = createServer(options, app.callback()).listen(0, '127.0.0.1');
 await once(server, 'listening');
 const agent = new Agent({ keepAlive: true });
 afterAll(() => {
@@ -100,4 +102,10 @@ test('finds for any path the route, parameters and methods that the rules of pat
 test('finds the path of a target in absolute form, whatever its host', async () => {
   for (const host of ['elsewhere.example.org', '[bad', 'x:y'])
     expect(await routerFinds('GET', `http://${host}/projects/7`)).toMatchObject({ params: { id: '7' } });
+});
+
+test.each(['/', '//a', '/..', '/%2F'])('a path of 30,000 characters of %j has no route', async (part) => {
+  const path = part.repeat(30_000 / part.length);
+  expect(await routerFinds('GET', path)).toEqual({ found: 'nothing' });
+  expect(await routerFinds('GET', `/api/v2/session${path}`)).toEqual({ found: 'nothing' });
 });

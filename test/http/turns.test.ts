@@ -4,7 +4,7 @@ import type { Principal } from '../../api/identity/auth-client.ts';
 import type { Services } from '../../api/services.ts';
 import { access } from '../../domain/access/access.ts';
 import { routeFactory } from '../../http/route.ts';
-import { ownTurn } from '../../http/turns.ts';
+import { ownTurn, slices } from '../../http/turns.ts';
 import { startTestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { echo } from './machinery-routes.ts';
@@ -26,6 +26,20 @@ test('calls that yield begin in the order in which they came', async () => {
     }),
   );
   expect(begun).toEqual(numbers);
+});
+
+test('long work in slices lets timers and other calls come between its steps', async () => {
+  const pause = slices();
+  let between = 0;
+  const timer = setInterval(() => {
+    between += 1;
+  }, 1);
+  for (let step = 0; step < 50; step++) {
+    compute();
+    await pause();
+  }
+  clearInterval(timer);
+  expect(between).toBeGreaterThan(3);
 });
 
 test('calls that yield leave half of the time to others, however many they are', async () => {
