@@ -57,7 +57,7 @@ const ask = (event: BeforeUnloadEvent) => {
 
 /**
  * While a holder would lose what it has, the browser asks before the window is closed or loaded again.
- * @param loses is called then; null: it has nothing
+ * @param loses whether there is something to lose, called at that time; null: there is nothing
  */
 export function askBeforeClosing(holder: unknown, loses: (() => boolean) | null): void {
   if (loses !== null) holders.set(holder, loses);

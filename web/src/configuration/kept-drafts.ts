@@ -19,6 +19,6 @@ export function keepDraft(key: string, draft: unknown, isTyped = draft !== null)
   if (draft === null) kept.delete(key);
   else kept.set(key, draft);
   const owner = authState().signIn?.user.userId;
-  // Another person cannot see it, so nobody is asked about it after a sign-out.
+  // Another person cannot see it, so the browser asks for it no more after a sign-out.
   askBeforeClosing(key, isTyped ? () => authState().signIn?.user.userId === owner : null);
 }

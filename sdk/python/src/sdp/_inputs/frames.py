@@ -112,8 +112,8 @@ def read_pandas(pandas: Any, file: IO[bytes], kind: Format, options: dict[str, A
 
 
 def _index_option(file: IO[bytes], separator: str) -> dict[str, Any]:
-    """Of rows with more fields than the heading pandas makes the first field an index, and every other one gets the name
-    of its neighbour. Empty fields at the ends can be left out; for others it raises ValueError."""
+    """Where rows have more fields than the heading, pandas takes the first field as an index, and every other one gets the
+    name of its neighbour. Empty fields at the ends can be left out; for others it raises ValueError."""
     text = io.TextIOWrapper(file, "utf-8-sig", "replace", newline="")
     try:
         rows = (row for row in csv.reader(text, delimiter=separator) if row)
