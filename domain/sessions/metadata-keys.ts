@@ -53,12 +53,11 @@ export async function metadataKeys(
   }
   const found = mostFrequent(sessions).map(([path, count]) => ({
     path,
-    keys: path.split('.'),
     sessions: count,
     samples: new Set<Scalar>(),
   }));
   for (const metadata of newestFirst) {
-    for (const { keys, samples } of found) addSamples(samples, valuesAt(metadata, keys));
+    for (const { path, samples } of found) addSamples(samples, scalarsOf(metadataAt(metadata, path)));
     await pause();
   }
   return found.map(({ path, sessions, samples }) => ({ path, sessions, samples: [...samples] }));
@@ -94,26 +93,14 @@ const isShort = (value: Scalar) =>
   typeof value !== 'string' || (value !== '' && value.length <= limits.metadataSampleCharacters);
 
 /** @param above the path of the object, with a dot at its end */
-function* leaves(value: JsonObject, above = '', level = 1): Generator<string> {
-  if (level > limits.freeJsonDepthLevels) return;
+function* leaves(value: JsonObject, above = ''): Generator<string> {
   for (const [key, item] of Object.entries(value)) {
-    // A name with a dot in it cannot be told from two names.
-    if (key === '' || key.includes('.') || !isStorableText(key)) continue;
     const path = above + key;
-    if (path.length > limits.queryPathCharacters || (level === 1 && peopleKeys.includes(key))) continue;
-    if (isJsonObject(item)) yield* leaves(item, `${path}.`, level + 1);
+    // A name with a dot in it cannot be told from two names.
+    if (key.includes('.') || !isMetadataPath(path)) continue;
+    if (isJsonObject(item)) yield* leaves(item, `${path}.`);
     else if (scalarsOf(item).length > 0) yield path;
   }
-}
-
-/** The plain values at the names, one object below the other. */
-function valuesAt(metadata: JsonObject, keys: readonly string[]): readonly Scalar[] {
-  let value: unknown = metadata;
-  for (const key of keys) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, key)) return [];
-    value = value[key];
-  }
-  return scalarsOf(value);
 }
 
 const scalarsOf = (value: unknown): readonly Scalar[] =>

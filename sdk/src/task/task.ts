@@ -268,7 +268,7 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /** After the code has returned. @throws what a write throws, and for a loop over new inputs that still runs */
   async finished(): Promise<void> {
-    // The end of the task ends them with an error that nobody waits for.
+    // The end of the task ends these loops with an error, which nothing else handles.
     for (const loop of this.#loops) loop.catch(() => undefined);
     if (this.#loops.size > 0)
       throw new Error(

@@ -36,8 +36,9 @@ export async function copyPart(part: Part, recoding: Recoding | null, signal?: A
   await pipeline([source, ...between, target], signal === undefined ? {} : { signal });
 }
 
-const newline = 10;
-const carriageReturn = 13;
+/** The bytes, and the characters, that end lines. */
+export const newline = 10;
+export const carriageReturn = 13;
 
 /**
  * Changes each line that is not empty; ends of lines stay. A line longer than the strict reader reads stays as it is,

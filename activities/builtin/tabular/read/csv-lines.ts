@@ -1,10 +1,8 @@
 /** Finds and changes lines of a delimited text of any size, where the strict reader knows only records. */
 import { createReadStream } from 'node:fs';
-import { copyPart } from './copy-part.ts';
+import { carriageReturn, copyPart, newline } from './copy-part.ts';
 import { maxLineBytes } from './csv-faults.ts';
 
-const newline = 10;
-const carriageReturn = 13;
 const quote = 34;
 const blank = 32;
 const tab = 9;
