@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { historiesOf, prolongedAtMs } from '../claims/campaign-histories.ts';
-import { judge, type LockRules } from '../claims/lock-history.ts';
+import type { LockRules } from '../claims/lock.ts';
+import { judge } from '../claims/lock-history.ts';
 import { retriesNow } from '../retries-now.ts';
 import { consumedTooOften, wrongFacts } from '../soak/soak-checks.ts';
 import { type Caller, json } from './caller.ts';

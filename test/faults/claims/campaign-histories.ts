@@ -1,7 +1,7 @@
 /** Derives the history of each run from the runners' records and the database at the end. */
 import type { Database } from '../../../store/connection/database.ts';
 import type { RecordedCall } from './campaign-record.ts';
-import type { LockCall } from './lock-history.ts';
+import type { LockCall } from './lock.ts';
 
 export interface Histories {
   readonly byRun: ReadonlyMap<string, readonly LockCall[]>;

@@ -17,7 +17,8 @@ import { retriesNow } from '../retries-now.ts';
 import { type Histories, historiesOf, prolongedAtMs } from './campaign-histories.ts';
 import { RecordReader } from './campaign-record.ts';
 import type { CampaignPlan } from './campaign-runner.ts';
-import { judge, type LockCall, type LockRules } from './lock-history.ts';
+import type { LockCall, LockRules } from './lock.ts';
+import { judge } from './lock-history.ts';
 
 const campaignRules: LockRules = { leaseMs: 2_000, maxAttempts: 4, maxLost: 3, slackMs: 5 };
 const templates = ['campaign-a', 'campaign-b'] as const;

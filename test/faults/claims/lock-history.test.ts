@@ -1,7 +1,8 @@
 /** The judge of histories accepts every answer of a correct lock, and catches every kind of faulty lock. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge, type LockCall, type LockRules } from './lock-history.ts';
+import type { LockCall, LockRules } from './lock.ts';
+import { judge } from './lock-history.ts';
 import { defects, simulate } from './lock-simulation.ts';
 
 const rules: LockRules = { leaseMs: 2_000, maxAttempts: 6, maxLost: 3, slackMs: 5 };
@@ -223,6 +224,19 @@ describe('accepts', () => {
         end(20, 30, 'T1', 'A', 'release', 'ended'),
         claim(40, 50, 'T2', 'B'),
         end(60, 70, 'T1', 'A', 'release', 'ended'),
+      ],
+    ],
+    [
+      'a claim sent twice at once, of which the second call ended what the first had got',
+      [
+        held,
+        heartbeat(20, 30, 'T1', 'A', 'kept'),
+        claim(35, 60, 'T2', 'B', 2),
+        elsewhere(37, 120, 'B'),
+        elsewhere(40, 50, 'A'),
+        claim(65, 90, 'T3', 'C', 2),
+        end(100, 110, 'T3', 'C', 'complete', 'ended'),
+        final(200, 2),
       ],
     ],
     [

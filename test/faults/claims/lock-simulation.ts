@@ -2,7 +2,7 @@
  * Histories of a lock with expiry, simulated in virtual time: of a correct lock, and of locks with a known fault, to
  * test the judge of histories.
  */
-import type { LockCall, LockRules } from './lock-history.ts';
+import type { LockCall, LockRules } from './lock.ts';
 
 export const defects = [
   'accepts writes after the lease',
@@ -159,7 +159,7 @@ interface Runner {
 
 /**
  * Three runners that behave badly at one run: they forget what they hold, come late, repeat themselves and try the
- * tasks of each other; some answers are lost, and some calls last longer than a lease.
+ * tasks of each other; some answers are lost, some calls are sent twice at once, and some last longer than a lease.
  * @param random numbers in [0, 1): the same numbers give the same history
  */
 export function simulate(rules: LockRules, random: () => number, defect?: Defect): LockCall[] {
@@ -169,8 +169,8 @@ export function simulate(rules: LockRules, random: () => number, defect?: Defect
   const plan = (at: number, happen: () => void) => events.push({ at, happen });
   const runners: Runner[] = instances.map((instance) => ({ instance, tasks: [] }));
 
-  function act(runner: Runner, sentAt: number): void {
-    const request = nextRequest(runner, runners, random);
+  /** @returns when the runner continues */
+  function send(runner: Runner, request: Request, sentAt: number): number {
     const takesMs = random() < 0.08 ? random() * rules.leaseMs * 2 : random() * 40;
     const arrivesAt = sentAt + random() * takesMs;
     const isLost = random() < 0.1;
@@ -181,7 +181,14 @@ export function simulate(rules: LockRules, random: () => number, defect?: Defect
       history.push(asSeen(reply, sentAt, isLost ? Number.POSITIVE_INFINITY : answeredAt));
     });
     // A runner without an answer continues while the call may still be on its way.
-    const goesOnAt = isLost ? sentAt + random() * 60 : answeredAt;
+    return isLost ? sentAt + random() * 60 : answeredAt;
+  }
+
+  function act(runner: Runner, sentAt: number): void {
+    const request = nextRequest(runner, runners, random);
+    const isRepeated = random() < 0.2;
+    if (isRepeated) send(runner, request, sentAt);
+    const goesOnAt = send(runner, request, sentAt);
     const pauseMs = random() < 0.15 ? random() * rules.leaseMs * 1.5 : random() * 300;
     if (goesOnAt + pauseMs < lengthMs) plan(goesOnAt + pauseMs, () => act(runner, goesOnAt + pauseMs));
   }
