@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import RunnerProcess
 from platform_double import PlatformDouble
 
@@ -51,3 +52,40 @@ async def work(task):
     double.until(lambda: task.end)
     assert task.end == ("complete", {"outcome": "completed"})
     assert list(task.outputs.values()) == [b"the last"]
+
+
+@pytest.mark.parametrize("call", ["write('lost')", "each_new_input(print)", "advance(1)"])
+def test_a_call_that_is_not_awaited_fails_the_run(
+    double: PlatformDouble, start_runner: RunnerProcess, call: str
+) -> None:
+    task = double.offer()
+    start_runner(
+        f"""
+@sdp.runner
+async def work(task):
+    task.{call}
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end is not None
+    how, report = task.end
+    assert how == "fail"
+    assert f"task.{call.partition('(')[0]}() was called without await" in report["reason"]
+
+
+def test_a_write_that_is_cancelled_before_it_began_fails_no_run(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import asyncio
+@sdp.runner
+async def work(task):
+    asyncio.ensure_future(task.write("never")).cancel()
+    await task.write("the other")
+"""
+    )
+    double.until(lambda: task.end)
+    assert task.end == ("complete", {"outcome": "completed"})
+    assert list(task.outputs.values()) == [b"the other"]

@@ -15,7 +15,7 @@ from .._heartbeats.heartbeats import KeptTask
 from .._logs.run_log import RunLog
 from .._logs.task_log import Level, TaskLog, current_log, trace_of
 from .._outputs.upload import Uploads
-from .._task.async_task import AsyncTask
+from .._task.async_task import run_coroutine
 from .._task.outcome import Report, failure, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
 from ..errors import CancelReason, TaskCancelled, TaskFailure
@@ -154,7 +154,7 @@ class Hold:
             if is_cancelled:
                 own.cancel()
             with ends_forked():
-                return await self._parts.runner.handler(AsyncTask(task))
+                return await run_coroutine(self._parts.runner.handler, task)
 
         try:
             return asyncio.run_coroutine_threadsafe(main(), loop).result()

@@ -19,6 +19,7 @@ from .._outputs.headers import WrittenOutput
 from .._outputs.source import Source
 from ..errors import FailureCategory, TaskFailure
 from .annotation import Moment
+from .awaited import AwaitedCalls, awaited
 from .task import NewInputs, Task
 
 if TYPE_CHECKING:
@@ -113,10 +114,11 @@ class AsyncState:
         self._state.set(state)
 
 
-class AsyncTask(Generic[C]):
+class AsyncTask(AwaitedCalls, Generic[C]):
     """A held task for a coroutine function. When the task must end, the coroutine is cancelled."""
 
     def __init__(self, task: Task[C]) -> None:
+        super().__init__()
         self.sync = task
         """The same task for code that may wait, for example in ``asyncio.to_thread``."""
         self.state = AsyncState(task)
@@ -150,6 +152,7 @@ class AsyncTask(Generic[C]):
         """As :meth:`Task.previous_output`."""
         return await asyncio.to_thread(self.sync.previous_output)
 
+    @awaited
     async def write(self, source: Source | AsyncIterable[Any], **options: Any) -> WrittenOutput:
         """As :meth:`Task.write`; the source may be an asynchronous iterable, too."""
         if not isinstance(source, AsyncIterable):
@@ -160,32 +163,39 @@ class AsyncTask(Generic[C]):
         finally:
             items.end()
 
+    @awaited
     async def write_json(self, value: Any, **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_json`."""
         return await _wait_for(self.sync.write_json, value, **options)
 
+    @awaited
     async def write_file(self, path: str | os.PathLike[str], **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_file`."""
         return await _wait_for(self.sync.write_file, path, **options)
 
+    @awaited
     async def write_frame(self, frame: Any, format: FrameFormat = "parquet", **options: Any) -> WrittenOutput:
         """As :meth:`Task.write_frame`."""
         return await _wait_for(self.sync.write_frame, frame, format, **options)
 
+    @awaited
     async def advance(self, item: AsyncInput | InputInfo | int) -> None:
         """As :meth:`Watermark.advance`."""
         await _wait_for(self.sync.watermark.advance, _info(item))
 
+    @awaited
     async def reject(
         self, item: AsyncInput | InputInfo | int, reason: str, category: FailureCategory = "validation"
     ) -> None:
         """As :meth:`Task.reject`."""
         await _wait_for(self.sync.reject, _info(item), reason, category)
 
+    @awaited
     async def annotate(self, start: Moment, label: str, **details: Any) -> None:
         """As :meth:`Task.annotate`."""
         await asyncio.to_thread(self.sync.annotate, start, label, **details)
 
+    @awaited
     async def each_new_input(
         self, handle: Callable[[AsyncInput], Awaitable[object]], *, advance: Literal["each", "by-hand"] = "each"
     ) -> NewInputs:
@@ -207,6 +217,14 @@ class AsyncTask(Generic[C]):
                 await self.advance(item)
             handled += 1
         return await asyncio.to_thread(self.sync.end_loop, handled, rejected)
+
+
+async def run_coroutine(handler: Callable[[AsyncTask[C]], Awaitable[T]], task: Task[C]) -> T:
+    """Runs a coroutine function with a task. Raises RuntimeError when it left a call of the task unawaited."""
+    own = AsyncTask(task)
+    result = await handler(own)
+    own.check_awaited()
+    return result
 
 
 def _info(item: AsyncInput | InputInfo | int) -> InputInfo | int:

@@ -18,7 +18,7 @@ from typing import Any
 from .._logs.capture import Capture
 from .._logs.task_log import Level, RunLogHandler, TaskLog, current_log, trace_of
 from .._runner.definition import RunnerDefinition
-from .._task.async_task import AsyncTask
+from .._task.async_task import run_coroutine
 from .._task.outcome import Outcome, Report, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
 from ..errors import CancelReason, FailureCategory, TaskFailure
@@ -139,7 +139,7 @@ class LocalRun:
         try:
             task = self._task(log)
             handler = self.runner.handler
-            result = asyncio.run(handler(AsyncTask(task))) if self.runner.is_async else handler(task)
+            result = asyncio.run(run_coroutine(handler, task)) if self.runner.is_async else handler(task)
             task.finish()
             report = report_of_result(result, task.has_more, task.state.unstored)
             return self._result(report, None)
