@@ -139,6 +139,25 @@ describeInBrowser('pictures and video of a drive', () => {
     expect(await accessibilityFaults(page, 'every')).toEqual([]);
   });
 
+  test('the preview of an output shows its picture or video, and says when it is none', async () => {
+    await upload('broken.png', 'image/png', Buffer.from('no picture'), {});
+    await page.goto(`${api.url}/sessions/${drive.sessionId}?node=${drive.inputNode}`);
+    const preview = async (name: string) => {
+      await page.getByRole('button', { name: `Preview of ${name}` }).click();
+      return page.getByRole('dialog');
+    };
+    await (await preview('nose-1.png')).getByRole('img', { name: 'nose-1.png' }).waitFor();
+    await untilTrue(page, `document.querySelector('.preview-media')?.naturalWidth === 110`);
+    await picture(page, 'preview-picture');
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await page.keyboard.press('Escape');
+    await preview('helmet.webm');
+    await untilTrue(page, `document.querySelector('video.preview-media')?.readyState >= 2`);
+    await page.keyboard.press('Escape');
+    await (await preview('broken.png')).getByText('The browser cannot show this picture').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   test('over numbered rows playback steps by rows, and pictures by hand', async () => {
     const csv = `speed\n${Array.from({ length: 500 }, (_, row) => row % 90).join('\n')}\n`;
     const rows = await driveSession(api.url, token, { project: drive.projectId, name: 'Bench', csv });

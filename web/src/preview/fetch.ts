@@ -1,4 +1,5 @@
-import { readOutputData } from '../api.ts';
+import { type ListedOutput, readOutputData } from '../api.ts';
+import { type Media, maxBytes } from './media.ts';
 
 /** Enough for a preview; an output can be far larger than a browser's memory. */
 export const previewBytes = 512 * 1024;
@@ -40,4 +41,31 @@ export async function readFirst(response: Response, most: number): Promise<First
     at += fitting.length;
   }
   return { bytes, isWhole: isWhole || reader === undefined, contentType };
+}
+
+/**
+ * The bytes of a picture or video, counted while they come: what is stored packed is larger than its size says.
+ * @throws {Error} for one that is too large to show
+ */
+export async function readMedia(
+  output: ListedOutput,
+  { type, isVideo }: Media,
+  signal: AbortSignal,
+): Promise<Blob> {
+  const most = isVideo ? maxBytes.video : maxBytes.picture;
+  const tooLarge = () =>
+    new Error(`It is larger than ${most / 1024 ** 2} MB. Download it to open it in another program.`);
+  if (output.sizeBytes > most) throw tooLarge();
+  const reader = (await readOutputData(output.id, signal)).body?.getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    bytes += next.value.length;
+    if (bytes > most) {
+      await reader?.cancel().catch(() => undefined);
+      throw tooLarge();
+    }
+    parts.push(next.value);
+  }
+  return new Blob(parts, { type });
 }

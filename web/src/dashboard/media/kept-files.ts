@@ -1,5 +1,5 @@
-import { readOutputData } from '../../api.ts';
-import { type Frame, maxBytes } from './model.ts';
+import { readMedia } from '../../preview/fetch.ts';
+import type { Frame } from './model.ts';
 
 /** Pictures that were shown last, so that a step back shows them at once. */
 const keptFiles = 8;
@@ -16,7 +16,7 @@ export class KeptFiles {
   async addressOf(frame: Frame): Promise<string> {
     const { id } = frame.output;
     const known = this.#addresses.get(id);
-    const address = known ?? URL.createObjectURL(await read(frame, this.#ended.signal));
+    const address = known ?? URL.createObjectURL(await readMedia(frame.output, frame, this.#ended.signal));
     if (this.#ended.signal.aborted) URL.revokeObjectURL(address);
     this.#ended.signal.throwIfAborted();
     // The newest last.
@@ -37,24 +37,4 @@ export class KeptFiles {
     for (const address of this.#addresses.values()) URL.revokeObjectURL(address);
     this.#addresses.clear();
   }
-}
-
-/** Counted while it comes: what is stored packed is larger than its size says. */
-async function read({ output, type, isVideo }: Frame, signal: AbortSignal): Promise<Blob> {
-  const most = isVideo ? maxBytes.video : maxBytes.picture;
-  const tooLarge = () =>
-    new Error(`It is larger than ${most / 1024 ** 2} MB. Download it on the page of its session.`);
-  if (output.sizeBytes > most) throw tooLarge();
-  const reader = (await readOutputData(output.id, signal)).body?.getReader();
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
-  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
-    bytes += next.value.length;
-    if (bytes > most) {
-      await reader?.cancel().catch(() => undefined);
-      throw tooLarge();
-    }
-    parts.push(next.value);
-  }
-  return new Blob(parts, { type });
 }

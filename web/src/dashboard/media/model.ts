@@ -1,33 +1,18 @@
 /** Pictures and video among the outputs of a session, on the time axis of its dashboard. Pure: tested without a browser. */
 import type { ListedOutput } from '../../../../client/types.ts';
 import { outputTitle } from '../../names.ts';
+import { type Media, mediaOf } from '../../preview/media.ts';
 import { parseMoment } from '../time.ts';
 
-export interface Frame {
+export interface Frame extends Media {
   readonly output: ListedOutput;
   readonly title: string;
-  readonly type: string;
-  readonly isVideo: boolean;
   /** When it begins, on the time axis. */
   readonly atMs: number;
 }
 
 /** What the time axis counts: the time of a clock, time since a start, or rows. */
 export type AxisKind = 'clock' | 'elapsed' | 'rows';
-
-const mebibyte = 1024 * 1024;
-/** Larger ones would fill the memory of a browser. */
-export const maxBytes = { picture: 32 * mebibyte, video: 256 * mebibyte } as const;
-/** What browsers draw, and what runs no script: no SVG. */
-const pictureTypes = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-  'image/gif',
-  'image/avif',
-  'image/bmp',
-]);
-const videoTypes = new Set(['video/mp4', 'video/webm', 'video/ogg', 'video/quicktime']);
 
 /**
  * Those with `part` in their name, in the order of their beginnings. Without a time they begin at the start. Where the axis has
@@ -44,13 +29,12 @@ export function framesOf(
   const media = outputs.filter(({ contentType }) => /^(image|video)\//i.test(contentType ?? ''));
   const firstMs = axis === 'clock' ? startMs : earliest(media.map(capturedMs), startMs);
   const frames = outputs.flatMap((output): Frame[] => {
-    const type = (output.contentType ?? '').split(';')[0]!.trim().toLowerCase();
-    const isVideo = videoTypes.has(type);
-    if (!isVideo && !pictureTypes.has(type)) return [];
+    const shown = mediaOf(output);
+    if (shown === null) return [];
     const title = outputTitle(output);
     const names = [title, output.outputIdentifier].map((name) => name.toLowerCase());
     if (!names.some((name) => name.includes(wanted))) return [];
-    return [{ output, title, type, isVideo, atMs: startMs + distance(output, axis !== 'clock', firstMs) }];
+    return [{ output, title, ...shown, atMs: startMs + distance(output, axis !== 'clock', firstMs) }];
   });
   frames.sort((a, b) => a.atMs - b.atMs || a.output.id - b.output.id);
   return axis === 'rows' ? frames.map((frame) => ({ ...frame, atMs: startMs })) : frames;
