@@ -8,7 +8,8 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 /** The value of `LOG_LEVEL`. */
-export const logLevel = () => z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info');
+export const logLevel = () =>
+  z.enum(logLevels, { error: 'must be fatal, error, warn, info, debug, trace or silent' }).default('info');
 
 /** A value that is a whole number; every other one has the same fault. */
 export function wholeNumber(min: number, max: number) {

@@ -69,7 +69,7 @@ test.each(calls)('%s %s by %s is refused alike by a service inside and apart', a
 test('metrics name the route and method of a call that is passed on', async () => {
   const { username, password } = platform.administrator;
   for (const { url } of [inside, apart]) {
-    const told = async () => {
+    const metricsOf = async () => {
       const headers = { authorization: `Bearer ${admin}` };
       return await (await fetch(`${url}/metrics`, { headers })).text();
     };
@@ -79,9 +79,9 @@ test('metrics name the route and method of a call that is passed on', async () =
           text,
         )?.[1] ?? 0,
       );
-    const before = counted(await told());
+    const before = counted(await metricsOf());
     await tokenOf(url, username, password);
-    await expect.poll(async () => counted(await told())).toBe(before + 1);
+    await expect.poll(async () => counted(await metricsOf())).toBe(before + 1);
   }
 });
 
