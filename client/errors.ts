@@ -66,12 +66,21 @@ export function unanswered(address: string, cause: unknown): NetworkError {
 
 /** With the reason, such as a certificate or a name, where it says more than that nothing listens there. */
 export function doesNotAnswer(cause: unknown): string {
-  let fault = cause;
-  // The reason is in the innermost cause: `fetch` in Node says nothing itself, and a proxy's refusal is two causes deep.
-  while (fault instanceof Error && fault.cause !== undefined) fault = fault.cause;
-  const { code, message } = (fault ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const { code, message } = innermost(cause);
   const isKnown = typeof code === 'string' && code !== 'ECONNREFUSED' && typeof message === 'string';
   return isKnown && message !== '' ? `does not answer: ${message}` : 'does not answer';
+}
+
+/** Whether the certificate of the other side is of an authority that this machine does not know. */
+export function isOfUnknownAuthority(cause: unknown): boolean {
+  return /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(String(innermost(cause).code));
+}
+
+/** `fetch` in Node says nothing itself, and a proxy's refusal is two causes deep. */
+function innermost(cause: unknown): { readonly code?: unknown; readonly message?: unknown } {
+  let fault = cause;
+  while (fault instanceof Error && fault.cause !== undefined) fault = fault.cause;
+  return fault ?? {};
 }
 
 /** An answer outside 200 to 299, read. */

@@ -8,7 +8,8 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export type LogLevel = (typeof logLevels)[number];
 
 /** The value of `LOG_LEVEL`. */
-export const logLevel = () => z.enum(logLevels).default('info');
+export const logLevel = () =>
+  z.enum(logLevels, { error: 'must be fatal, error, warn, info, debug, trace or silent' }).default('info');
 
 /** A value that is a whole number; every other one has the same fault. */
 export function wholeNumber(min: number, max: number) {
@@ -19,6 +20,10 @@ export function wholeNumber(min: number, max: number) {
 /** A value that is the address of a server. */
 export const webAddress = () =>
   z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
+
+/** A value that is the address of a server that speaks no HTTP. */
+export const hostAndPort = () =>
+  z.string().regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/, 'must be host:port');
 
 /** A value that no log and no page shows. */
 export const secretText = (minCharacters: number) =>

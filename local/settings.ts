@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { secretVariables } from '../domain/settings.ts';
+import { hostAndPort, secretVariables } from '../domain/settings.ts';
 import { databaseAddress } from '../settings/database-address.ts';
 import { withKeyPair } from '../settings/key-pair.ts';
 import { readSettings } from '../settings/read.ts';
@@ -59,10 +59,7 @@ export const databaseSettings = z.object({
 
 export const temporalSettings = z.object({
   /** A Temporal of your own. */
-  TEMPORAL_ADDRESS: z
-    .string()
-    .regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-fA-F:]+\]:\d{1,5}$/, 'must be host:port')
-    .optional(),
+  TEMPORAL_ADDRESS: hostAndPort().optional(),
   /** Address of its UI, for links. */
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
 });

@@ -37,6 +37,7 @@ import { startLeaseLoop } from './lease-loop.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { touchRegularly } from './ready-file.ts';
 import { startRetention } from './retention.ts';
+import { runToEnd } from './run-to-end.ts';
 import { runtimeLog } from './runtime-log.ts';
 import { type WorkerSettings, workerSettings } from './settings.ts';
 import { startRunnerSweeper, startSweeper } from './sweeper.ts';
@@ -123,13 +124,14 @@ export async function startWorker(
   const shutdown = () => {
     for (const worker of taskWorkers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
-  const running = taskWorkers.map((worker) => worker.run().finally(shutdown));
+  const running = taskWorkers.map((worker) => runToEnd(worker).finally(shutdown));
   log.info({ queue }, 'the worker is ready');
-  const ended = Promise.allSettled(running).then(async () => {
+  const ended = Promise.allSettled(running).then(async (ends) => {
     await Promise.all(loops.map((loop) => loop.stop()));
     await workflows.close();
     objects.close();
-    await connection.close();
+    // A worker that failed keeps its hold on the connection, which then refuses to close.
+    if (ends.every(({ status }) => status === 'fulfilled')) await connection.close();
     await database.close();
     await Promise.all(running);
   });

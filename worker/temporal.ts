@@ -7,7 +7,13 @@ import { searchAttributes } from '../workflows/contract.ts';
 import { type TemporalSettings, temporalConnection } from '../workflows/settings.ts';
 
 /** Numbers of gRPC's status codes. */
-const grpc = { alreadyExists: 6, permissionDenied: 7, unimplemented: 12, unavailable: 14 } as const;
+const grpc = {
+  notFound: 5,
+  alreadyExists: 6,
+  permissionDenied: 7,
+  unimplemented: 12,
+  unavailable: 14,
+} as const;
 const retryMs = 100;
 /** Temporal's numbers of search attribute types. */
 const attributeTypes = { KEYWORD: 2, INT: 3 } as const;
@@ -31,11 +37,17 @@ export async function connectTemporal(
       return connection;
     } catch (error) {
       await connection?.close();
-      if (connection !== undefined && (error as { code?: number }).code !== grpc.unavailable) throw error;
+      if (connection !== undefined && !isPassing(error)) throw error;
       if (tries === 1) log.warn({ err: error, address: settings.TEMPORAL_ADDRESS }, 'waiting for Temporal');
       await delay(retryMs, undefined, { signal });
     }
   }
+}
+
+/** Temporal is not there yet, or does not know yet the namespace that was just made. */
+function isPassing(error: unknown): boolean {
+  const { code } = error as { code?: number };
+  return code === grpc.unavailable || code === grpc.notFound;
 }
 
 /**

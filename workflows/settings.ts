@@ -1,5 +1,6 @@
 /** How to reach Temporal: one address, a namespace, a queue, and how to sign in where that is required. */
 import { z } from 'zod';
+import { hostAndPort } from '../domain/settings.ts';
 import { defaultTaskQueue } from './contract.ts';
 
 const pem = (kind: string, description: string) =>
@@ -13,7 +14,7 @@ const pem = (kind: string, description: string) =>
     .meta({ secret: true, description });
 
 const temporalVariables = z.object({
-  TEMPORAL_ADDRESS: z.string().min(1).describe('host:port of the Temporal frontend.'),
+  TEMPORAL_ADDRESS: hostAndPort().describe('Address of the Temporal frontend.'),
   TEMPORAL_NAMESPACE: z.string().min(1).default('default').describe('Namespace of the platform’s workflows.'),
   TEMPORAL_TASK_QUEUE: z
     .string()

@@ -33,7 +33,8 @@ export function forwardTo(
   const forward =
     (route?: Route): Middleware =>
     async ({ state }) => {
-      state.routeId = 'authentication';
+      // Paths that no route has are the service's to refuse; `(none)` in metrics, as everywhere.
+      if (route === undefined) state.routeId = 'authentication';
       try {
         state.reply = await answerOf(target, state, route);
         const isWell = route?.path === healthPath && state.reply.status === 200;

@@ -1,7 +1,7 @@
 /** `sdp doctor`: checks each part in turn, reports what is wrong and what to do. */
 import type { Bearer } from '../../client/api-client.ts';
 import { isTransient } from '../../client/back-off.ts';
-import { doesNotAnswer } from '../../client/errors.ts';
+import { doesNotAnswer, isOfUnknownAuthority } from '../../client/errors.ts';
 import { type AddCommand, examples } from '../cli.ts';
 import { bearerFor, type Place, placeOf } from '../connection.ts';
 import { exitCodes } from '../errors.ts';
@@ -52,7 +52,9 @@ async function examine(url: string | undefined): Promise<Finding[]> {
   const found = [ok('command line', versions), ok('address', `${address}, from ${from}`)];
   const health = await ask(`${address}/api/v2/health`).catch((error: Error) => error);
   if (health instanceof Error) {
-    const advice = `Start the platform (npm start), or check the address, the network and the proxies.`;
+    const advice = isOfUnknownAuthority(health)
+      ? 'Name the file of the authority that issued its certificate in NODE_EXTRA_CA_CERTS.'
+      : 'Start the platform (npm start), or check the address, the network and the proxies.';
     return [...found, fault('API', doesNotAnswer(health), advice)];
   }
   return [

@@ -66,6 +66,25 @@ test.each(calls)('%s %s by %s is refused alike by a service inside and apart', a
   }
 });
 
+test('metrics name the route and method of a call that is passed on', async () => {
+  const { username, password } = platform.administrator;
+  for (const { url } of [inside, apart]) {
+    const metricsOf = async () => {
+      const headers = { authorization: `Bearer ${admin}` };
+      return await (await fetch(`${url}/metrics`, { headers })).text();
+    };
+    const counted = (text: string) =>
+      Number(
+        /sdp_http_request_seconds_count\{method="POST",route="\/api\/authorization\/token",status="200"\} (\d+)/.exec(
+          text,
+        )?.[1] ?? 0,
+      );
+    const before = counted(await metricsOf());
+    await tokenOf(url, username, password);
+    await expect.poll(async () => counted(await metricsOf())).toBe(before + 1);
+  }
+});
+
 test('a body that a route does not accept is ignored, in one process and apart', async () => {
   for (const { url } of [inside, apart]) {
     const { token } = await makePerson(inside.url, admin, 'Trainee');

@@ -1,10 +1,13 @@
 /** What is read in a terminal: watched sessions, reports, layouts, the doctor, completion. */
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startTestApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { certificate } from '../support/network/secured-temporal.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
 import { commandLine } from './support.ts';
@@ -209,6 +212,19 @@ describe('sdp doctor', () => {
     expect(err).toMatch(/^http:\/\/platform\.invalid does not answer: .*platform\.invalid\.$/m);
     const wrong = await sdp(['doctor'], { SDP_TOKEN: 'x' });
     expect([wrong.code, wrong.out]).toEqual([1, expect.stringMatching(/sign-in +wrong[\s\S]*sdp login/)]);
+  });
+
+  test('names the setting for a certificate of an authority that this machine does not know', async () => {
+    const pair = {
+      cert: readFileSync(certificate('server.pem')),
+      key: readFileSync(certificate('server.key')),
+    };
+    const server = createServer(pair, (_, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const { code, out } = await sdp(['doctor'], { SDP_URL: `https://127.0.0.1:${port}` });
+    expect([code, out]).toEqual([1, expect.stringMatching(/API +wrong[\s\S]*NODE_EXTRA_CA_CERTS/)]);
   });
 
   test('finds an authentication service that has another key than the platform', async () => {

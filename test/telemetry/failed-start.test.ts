@@ -19,6 +19,22 @@ test('a worker that cannot start says why and ends, whatever it has opened by th
   expect(performance.now() - saidAtMs).toBeLessThan(30_000);
 });
 
+test.each(['api/main.ts', 'worker/main.ts'])(
+  '%s ends with one sentence when the address of Temporal has another form',
+  async (script) => {
+    const refused = processes.startScript(script, { PORT: '0', TEMPORAL_ADDRESS: 'http://127.0.0.1:7233' });
+    expect(await refused.ended).toBe(1);
+    expect(refused.log()).toBe('TEMPORAL_ADDRESS: must be host:port\n');
+  },
+);
+
+test('a worker that cannot write its READY_FILE names the setting', async () => {
+  const file = join(import.meta.filename, 'ready');
+  const worker = processes.startScript('worker/main.ts', { READY_FILE: file });
+  expect(await worker.ended).toBe(1);
+  expect(worker.log()).toContain(`READY_FILE: ${file} cannot be written: ENOTDIR`);
+});
+
 test.each(['api/main.ts', 'auth/main.ts', 'worker/main.ts', 'worker/runner-host/main.ts'])(
   '%s ends with one sentence when its port of metrics is taken, or its address is not of this machine',
   async (script) => {
