@@ -40,7 +40,7 @@ export function jsonBody(callerKey: CallerKey): RouteMiddleware {
     if (schema === undefined) return undefined;
     return async (context, next) => {
       const { state } = context;
-      if (schema === 'stream') state.body = state.upload;
+      if (schema === 'stream') state.body = { ...state.upload, caller: callerKey(state) ?? '' };
       else {
         const caller = callerKey(state);
         const release = acquirePlace(context, places, caller);
