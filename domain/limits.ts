@@ -9,8 +9,8 @@ export const limits = {
   // Requests (decisions 2)
   jsonBodyBytes: 1 * mebibytes,
   jsonDepthLevels: 64,
-  /** Above it a body that is being read counts; all that the platform itself sends without a person's token is shorter. */
   jsonBodySmallBytes: 48 * kibibytes,
+  jsonBodyTurnBytes: 8 * kibibytes,
   jsonBodiesAtOnce: 128,
   jsonBodiesAtOncePerCaller: 64,
   jsonBodiesAtOnceWithoutToken: 32,

@@ -69,6 +69,22 @@ export function jsonDepthLevels(value: unknown): number {
   return deepest;
 }
 
+/** Whether JSON has so many levels and values at most; it looks at no more. Iterative, as {@link jsonDepthLevels}. */
+function isWithin(value: unknown, maxLevels: number, maxValues: number): boolean {
+  const waiting: [unknown, number][] = [[value, 1]];
+  let left = maxValues;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [current, depth] = next;
+    if (typeof current !== 'object' || current === null) continue;
+    if (depth > maxLevels) return false;
+    const children = Array.isArray(current) ? current : Object.values(current);
+    left -= children.length;
+    if (left < 0) return false;
+    for (const child of children) waiting.push([child, depth + 1]);
+  }
+  return true;
+}
+
 export type JsonObject = { readonly [key: string]: unknown };
 
 /** True for an object that is neither null nor an array: what `Metadata` and other free JSON must be. */
@@ -78,6 +94,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** Free JSON within its bounds: an object, at most 64 KB serialised, at most 20 levels deep. */
 export function isFreeJson(value: unknown, maxBytes: number = limits.freeJsonBytes): value is JsonObject {
-  if (!isJsonObject(value) || jsonDepthLevels(value) > limits.freeJsonDepthLevels) return false;
-  return utf8Bytes(JSON.stringify(value)) <= maxBytes;
+  // A value has a byte at least.
+  if (!isJsonObject(value) || !isWithin(value, limits.freeJsonDepthLevels, maxBytes)) return false;
+  const text = JSON.stringify(value);
+  return text.length <= maxBytes && utf8Bytes(text) <= maxBytes;
 }

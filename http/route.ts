@@ -109,6 +109,8 @@ export type UploadBody = {
   open(): Readable;
   /** From Content-Length, or null for a chunked body. */
   readonly declaredBytes: number | null;
+  /** Who sends it, as shares count callers: one for all without a token. */
+  readonly caller?: string | undefined;
 };
 
 type BodyOf<Body> = Body extends z.ZodType ? z.output<Body> : Body extends 'stream' ? UploadBody : undefined;

@@ -6,7 +6,7 @@ import { attachment } from '../../http/bodies/download.ts';
 import { defineRoute } from '../route.ts';
 import type { ExportColumn, ExportedTimes } from '../series/protocol.ts';
 import type { Services } from '../services.ts';
-import { type ChannelQuestion, findChannels } from './find-channels.ts';
+import { type AskedChannels, type ChannelQuestion, findChannels } from './find-channels.ts';
 import { loadQuestion } from './load-dimension.ts';
 import { hasRowNumbers } from './present.ts';
 import { type QuestionContext, questionRoute } from './question-route.ts';
@@ -66,7 +66,7 @@ const askExport = defineRoute({
 
 async function answerExport(
   context: QuestionContext,
-  asked: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly format: 'csv' | 'parquet' },
+  asked: AskedChannels & { readonly format: 'csv' | 'parquet' },
 ) {
   const { services } = context;
   const { format } = asked;

@@ -24,7 +24,12 @@ export type ChannelQuestion = {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
   readonly signal: AbortSignal;
+  /** Who asks, as shares count callers. */
+  readonly caller: string;
 };
+
+/** The question itself. */
+export type AskedChannels = Omit<ChannelQuestion, 'sources' | 'signal' | 'caller'>;
 
 const invalid = (message: string) => new Problem('invalidRequest', { message });
 

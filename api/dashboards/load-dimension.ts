@@ -8,9 +8,11 @@ import {
   sourcesOfOutputs,
   sourcesWithChannels,
 } from '../../store/dashboards/dimension-sources.ts';
+import { shareKeyOf } from '../caller-shares.ts';
 import type { Services } from '../services.ts';
-import type { ChannelQuestion } from './find-channels.ts';
+import type { AskedChannels, ChannelQuestion } from './find-channels.ts';
 import type { DerivedDefinition } from './find-derived.ts';
+import type { QuestionContext } from './question-route.ts';
 import { channelsNamed } from './requested-channel.ts';
 
 interface DimensionContext {
@@ -25,24 +27,24 @@ export async function loadDimension({ params, services }: DimensionContext): Pro
   return dimension;
 }
 
-type Asked = Omit<ChannelQuestion, 'sources' | 'signal'>;
-
 /** The dashboard of a path and a question about its recordings; 404 when there is none. */
-export async function loadQuestion<Wanted extends Asked>(
-  context: DimensionContext & { readonly signal: AbortSignal },
+export async function loadQuestion<Wanted extends AskedChannels>(
+  context: QuestionContext,
   wanted: Wanted,
 ): Promise<{
   readonly dimension: DimensionRow;
-  readonly question: Wanted & Pick<ChannelQuestion, 'sources' | 'signal'>;
+  readonly question: Wanted & Omit<ChannelQuestion, keyof AskedChannels>;
 }> {
   const [dimension, sources] = await Promise.all([loadDimension(context), sourcesFor(context, wanted)]);
-  return { dimension, question: { ...wanted, sources, signal: context.signal } };
+  const { signal, principal, request, services } = context;
+  const caller = shareKeyOf(principal, request, services.settings.TRUSTED_PROXIES);
+  return { dimension, question: { ...wanted, sources, signal, caller } };
 }
 
 /** Reads the recordings that the question may be about: a dashboard may have thousands. */
 async function sourcesFor(
   { params: { id }, services: { database } }: DimensionContext,
-  wanted: Asked,
+  wanted: AskedChannels,
 ): Promise<DimensionSource[]> {
   const { channels } = wanted;
   if (channels === undefined) return await dimensionSources(database, id);
@@ -52,10 +54,10 @@ async function sourcesFor(
   return isAnswered(wanted, named) ? named : await sourcesWithChannels(database, id, outputIds, texts);
 }
 
-const axesOf = ({ x, split }: Asked) => [x, split].filter((text) => text !== undefined);
+const axesOf = ({ x, split }: AskedChannels) => [x, split].filter((text) => text !== undefined);
 
 /** Whether no other recording matters: keys name all channels, and their recordings have the axes. */
-function isAnswered(wanted: Asked, sources: readonly DimensionSource[]): boolean {
+function isAnswered(wanted: AskedChannels, sources: readonly DimensionSource[]): boolean {
   const { channels = [], derived = [] } = wanted;
   const keys = new Set(
     sources.flatMap((source) => source.channels.map(({ id }) => channelKey(source.outputId, id))),

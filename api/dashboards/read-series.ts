@@ -161,11 +161,11 @@ export async function readRecordings<Result>(
   read: (reader: SeriesReader, request: StatisticsRequest) => Promise<Result>,
 ): Promise<Result> {
   const reader = await services.series.reader();
-  const { from, to, signal } = question;
+  const { from, to, signal, caller } = question;
   const sources = recordingsOf(wanted).map((source) => toSeriesSource(services, source, wanted, question));
   try {
     const request = { sources: await Promise.all(sources), fromMs: from?.getTime(), toMs: to?.getTime() };
-    return await read(reader, { ...request, signal });
+    return await read(reader, { ...request, signal, caller });
   } catch (error) {
     throw toProblem(error);
   }

@@ -5,7 +5,7 @@ import { type DimensionSource, dimensionSources } from '../../store/dashboards/d
 import { defineRoute } from '../route.ts';
 import { catalogRoutes } from './catalog.ts';
 import { exportRoutes } from './export.ts';
-import type { ChannelQuestion } from './find-channels.ts';
+import type { AskedChannels } from './find-channels.ts';
 import { loadDimension, loadQuestion } from './load-dimension.ts';
 import { navigationRoutes } from './navigation.ts';
 import { presentDashboard } from './present.ts';
@@ -131,7 +131,7 @@ const askStatistics = defineRoute({
 
 async function answerSeries(
   context: QuestionContext,
-  wanted: Omit<ChannelQuestion, 'sources' | 'signal'> & { readonly maxPoints: number },
+  wanted: AskedChannels & { readonly maxPoints: number },
 ) {
   const { services } = context;
   const { dimension, question } = await loadQuestion(context, wanted);
@@ -140,10 +140,7 @@ async function answerSeries(
   return { status: 200 as const, body };
 }
 
-async function answerStatistics(
-  context: QuestionContext,
-  wanted: Omit<ChannelQuestion, 'sources' | 'signal'>,
-) {
+async function answerStatistics(context: QuestionContext, wanted: AskedChannels) {
   const { services } = context;
   const { dimension, question } = await loadQuestion(context, wanted);
   const { answers, sources } = await readStatistics(services, question);

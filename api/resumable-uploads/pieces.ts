@@ -57,6 +57,7 @@ export async function receivePiece(
       from: { offsetBytes, tail, hashState, sha256 },
       record: recordOf(services, store, writer),
       checksum,
+      caller: body.caller,
       stop: AbortSignal.any([writer.stop, shutdown]),
     });
     storedBytes = end - offsetBytes;

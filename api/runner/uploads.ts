@@ -124,6 +124,7 @@ export async function receivePart(services: Services, job: PartJob): Promise<Tas
       withMd5: sent.md5 !== null,
       signal: AbortSignal.any([job.signal, keeper.lost]),
       onBytes: keeper.onBytes,
+      caller: body.caller,
       async admit(bytes) {
         checkDigests(sent, bytes);
         await openUpload(services, caller, upload.handle);

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { forkReader } from '../../settings/reader-process.ts';
+import { CallerQueue } from './caller-queue.ts';
 import type { ChildSettings, FromChild, Job, ReadJob, ResultOf, ToChild } from './protocol.ts';
 
 /** Too many requests wait already. */
@@ -47,8 +48,7 @@ const cancelMs = 2000;
 
 export class SeriesChild {
   readonly #settings: ChildHandleSettings;
-  readonly #waiting: number[] = [];
-  readonly #running = new Set<number>();
+  readonly #queue: CallerQueue;
   readonly #requests = new Map<number, Request>();
   #process: ChildProcess | null = null;
   #nextId = 1;
@@ -56,6 +56,7 @@ export class SeriesChild {
 
   constructor(settings: ChildHandleSettings) {
     this.#settings = settings;
+    this.#queue = new CallerQueue(settings.concurrency);
   }
 
   /** Process id of the reading process; null while there is none. */
@@ -63,15 +64,20 @@ export class SeriesChild {
     return this.#process?.pid ?? null;
   }
 
-  async read<Asked extends Job>(job: Asked, signal: AbortSignal | undefined): Promise<ResultOf<Asked>[][]> {
+  /** @param caller whose share of the places it uses */
+  async read<Asked extends Job>(
+    job: Asked,
+    signal: AbortSignal | undefined,
+    caller = '',
+  ): Promise<ResultOf<Asked>[][]> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new SeriesUnavailable('The reader of series is closed.');
-    if (this.#waiting.length >= this.#settings.maxWaiting)
+    if (this.#queue.waiting >= this.#settings.maxWaiting)
       throw new SeriesBusy('Too many series reads at once.');
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<ReadJob>[][]>();
     this.#requests.set(id, { job, resolve, reject, timer: undefined });
-    this.#waiting.push(id);
+    this.#queue.add(id, caller);
     const onAbort = () => this.#abandon(id, signal?.reason);
     signal?.addEventListener('abort', onAbort);
     this.#startNext();
@@ -88,7 +94,7 @@ export class SeriesChild {
     for (const id of [...this.#requests.keys()]) {
       this.#settle(id)?.reject(new SeriesUnavailable('The reader of series is closed.'));
     }
-    this.#waiting.length = 0;
+    this.#queue.leaveAll();
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     child.once('exit', () => resolve());
@@ -97,15 +103,16 @@ export class SeriesChild {
   }
 
   #startNext(): void {
-    while (this.#running.size < this.#settings.concurrency) {
-      const id = this.#waiting.shift();
-      if (id === undefined) return;
+    for (let id = this.#queue.next(); id !== undefined; id = this.#queue.next()) {
+      const started = id;
       const request = this.#requests.get(id);
-      if (request === undefined) continue;
-      this.#running.add(id);
+      if (request === undefined) {
+        this.#queue.end(id);
+        continue;
+      }
       const { requestTimeoutMs } = this.#settings;
       request.timer = setTimeout(
-        () => this.#abandon(id, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
+        () => this.#abandon(started, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
         requestTimeoutMs,
       );
       this.#send({ kind: 'read', id, job: request.job });
@@ -119,13 +126,12 @@ export class SeriesChild {
     clearTimeout(request.timer);
     this.#requests.delete(id);
     request.reject(reason);
-    const place = this.#waiting.indexOf(id);
-    if (place !== -1) this.#waiting.splice(place, 1);
-    if (!this.#running.has(id)) return;
+    this.#queue.leave(id);
+    if (!this.#queue.isRunning(id)) return;
     this.#send({ kind: 'cancel', id });
     const child = this.#process;
     const timer = setTimeout(() => {
-      if (this.#running.has(id) && this.#process === child) child?.kill('SIGKILL');
+      if (this.#queue.isRunning(id) && this.#process === child) child?.kill('SIGKILL');
     }, cancelMs);
     timer.unref();
   }
@@ -134,7 +140,7 @@ export class SeriesChild {
     const request = this.#requests.get(id);
     clearTimeout(request?.timer);
     this.#requests.delete(id);
-    this.#running.delete(id);
+    this.#queue.end(id);
     return request;
   }
 
@@ -176,7 +182,7 @@ export class SeriesChild {
   #ended(child: ChildProcess): void {
     if (this.#process !== child) return;
     this.#process = null;
-    for (const id of [...this.#running]) {
+    for (const id of this.#queue.running) {
       this.#settle(id)?.reject(new ChildDied('The process that reads series ended.'));
     }
     this.#startNext();

@@ -37,7 +37,7 @@ export interface SeriesReaderSettings {
   memoryLimitBytes: number;
   /** Default 20 s, without the download. */
   requestTimeoutMs?: number;
-  /** Requests read at the same time; default 2. */
+  /** Requests read at the same time; default 3, of one caller all but one. */
   concurrency?: number;
   /** Requests waiting for that; one more gets {@link SeriesBusy}. Default 64. */
   maxWaiting?: number;
@@ -49,6 +49,8 @@ export interface StatisticsRequest {
   fromMs?: number | undefined;
   toMs?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Whose share of the reading it uses. */
+  caller?: string | undefined;
 }
 
 export interface SeriesRequest extends StatisticsRequest {
@@ -74,7 +76,7 @@ export interface ChannelStatistics extends ReadStatistics {
 }
 
 const bounds = { minPoints: 4, maxPoints: 100_000, allPoints: 4_000_000 };
-const defaults = { requestTimeoutMs: 20_000, concurrency: 2, maxWaiting: 64 };
+const defaults = { requestTimeoutMs: 20_000, concurrency: 3, maxWaiting: 64 };
 /** A process of its own, so that charts do not wait for files. */
 const exporting = { requestTimeoutMs: 300_000, concurrency: 1, maxWaiting: 8 };
 /** After this many crashes of the process during a request, the request counts as the cause. */
@@ -150,7 +152,7 @@ export class SeriesReader {
     const what = { what: 'export' as const, format, timesAre, recordings, columns };
     return await this.#exportFiles.open(request.signal, (path, signal) =>
       this.#withSources(request, (window) =>
-        this.#exports.read<ExportJob>({ ...what, ...window, path }, signal),
+        this.#exports.read<ExportJob>({ ...what, ...window, path }, signal, request.caller),
       ),
     );
   }
@@ -161,7 +163,7 @@ export class SeriesReader {
     answer: (result: ResultOf<Job>, place: { source: number; channel: string }) => Answer,
   ): Promise<Answer[]> {
     return this.#withSources(request, async (window) => {
-      const results = await this.#tried({ ...what, ...window } as unknown as Job, request.signal);
+      const results = await this.#tried({ ...what, ...window } as unknown as Job, request);
       return window.sources.flatMap(({ channels, derived }, source) =>
         [...channels, ...derived].map(({ id }, index) =>
           answer(results[source]?.[index] as ResultOf<Job>, { source, channel: id }),
@@ -202,10 +204,13 @@ export class SeriesReader {
     await Promise.all([this.#child.close(), this.#exports.close()]);
   }
 
-  async #tried<Job extends ReadJob>(job: Job, signal: AbortSignal | undefined): Promise<ResultOf<Job>[][]> {
+  async #tried<Job extends ReadJob>(
+    job: Job,
+    { signal, caller }: Pick<StatisticsRequest, 'signal' | 'caller'>,
+  ): Promise<ResultOf<Job>[][]> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#child.read(job, signal);
+        return await this.#child.read(job, signal, caller);
       } catch (error) {
         if (!(error instanceof ChildDied) || tries >= maxTries) throw error;
       }

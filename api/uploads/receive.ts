@@ -116,6 +116,7 @@ async function storeBody(
       maxBytes,
       withMd5: sent.md5 !== null,
       signal,
+      caller: body.caller,
       ...(onBytes === undefined ? {} : { onBytes }),
     });
     checkDigests(sent, stored);

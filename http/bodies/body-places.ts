@@ -1,6 +1,7 @@
 /**
  * Places for JSON bodies that are being read: each is held in memory until its last byte has come, which a slow caller
- * puts off for minutes. Small ones need none, since connections are bounded.
+ * puts off for minutes. Small ones need none, since connections are bounded; all that the platform itself sends without a
+ * person's token is small.
  */
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';

@@ -11,6 +11,7 @@ import { parseStrictJson } from '../../domain/strict-json.ts';
 import type { Call, Context, RouteMiddleware } from '../call.ts';
 import { readInput } from '../errors.ts';
 import { withPascalNames } from '../names.ts';
+import { Turns } from '../turns.ts';
 import { BodyPlaces } from './body-places.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -29,32 +30,51 @@ export type CallerKey = (call: Call) => string | null;
 /**
  * Reads, parses and validates the body. Refuses a body that is malformed, too deep, has duplicate keys or does not
  * match the schema with 400; a slow one with 408, a large one with 413, one that is compressed or not UTF-8 with
- * 415, and one of too many large ones at once with 503.
+ * 415, and one of too many large ones at once with 503. Above a few KB bodies are parsed in turn, those of many callers by
+ * turns, with pauses in which all other calls are served.
  */
 export function jsonBody(callerKey: CallerKey): RouteMiddleware {
   const places = new BodyPlaces();
+  const turns = new Turns();
   return ({ body: schema, bodyNames, refusals, idempotent }) => {
     if (schema === undefined) return undefined;
     return async (context, next) => {
       const { state } = context;
-      if (schema === 'stream') state.body = state.upload;
+      if (schema === 'stream') state.body = { ...state.upload, caller: callerKey(state) ?? '' };
       else {
-        const json = parsed(await readBody(context, places, callerKey(state)));
-        // A call may wait for long: only what is needed after the schema is kept.
-        if (idempotent !== undefined) state.json = json;
-        const named = bodyNames === 'PascalCase' ? withPascalNames(json, schema) : json;
-        state.body = readInput('body', schema, named, refusals?.body);
+        const caller = callerKey(state);
+        const release = acquirePlace(context, places, caller);
+        try {
+          const bytes = await readBody(context);
+          if (bytes.length > limits.jsonBodyTurnBytes) await ownTurn(turns, state, caller);
+          const json = parsed(bytes);
+          // A call may wait for long: only what is needed after the schema is kept.
+          if (idempotent !== undefined) state.json = json;
+          const named = bodyNames === 'PascalCase' ? withPascalNames(json, schema) : json;
+          state.body = readInput('body', schema, named, refusals?.body);
+        } finally {
+          release();
+        }
       }
       await next();
     };
   };
 }
 
-async function readBody(context: Context, places: BodyPlaces, caller: string | null): Promise<Buffer> {
-  refuseByHeaders(context.req.headers);
-  const { upload } = context.state;
-  const release = places.acquire(caller, upload.declaredBytes);
-  upload.open();
+/** Without a token all callers are one here: what they send is short. */
+async function ownTurn(turns: Turns, { life }: Call, caller: string | null): Promise<void> {
+  await turns.take(caller ?? '', life.signal);
+  // Nobody waits for the answer, and nothing was done.
+  if (life.signal.aborted) throw new Problem('malformedRequest');
+}
+
+function acquirePlace({ req, state }: Context, places: BodyPlaces, caller: string | null): () => void {
+  refuseByHeaders(req.headers);
+  return places.acquire(caller, state.upload.declaredBytes);
+}
+
+async function readBody(context: Context): Promise<Buffer> {
+  context.state.upload.open();
   try {
     // Whatever Content-Type the caller sent: these routes accept only JSON.
     context.is = () => 'text';
@@ -63,8 +83,6 @@ async function readBody(context: Context, places: BodyPlaces, caller: string | n
     const { status } = cause as { readonly status?: number };
     if (status === 413) throw bodyTooLarge(limits.jsonBodyBytes);
     throw new Problem(status === 415 ? 'compressedBody' : 'malformedRequest', { cause });
-  } finally {
-    release();
   }
   const bytes = Buffer.from(context.request.body as string, 'latin1');
   delete context.request.body;

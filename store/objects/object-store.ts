@@ -96,6 +96,7 @@ export class ObjectStore {
         intake,
         staging: this.#staging,
         signal: options.signal,
+        caller: options.caller,
       });
       return { sizeBytes: intake.sizeBytes, etag, ...intake.digests() };
     });

@@ -55,6 +55,8 @@ export interface PieceRecord {
 export interface PieceJob {
   readonly place: MultipartPlace;
   readonly storeUploadId: string;
+  /** Whose share of the room for bytes on their way it uses. */
+  readonly caller?: string | undefined;
   /** The size of the whole upload. */
   readonly sizeBytes: number;
   readonly from: PieceProgress;
@@ -236,7 +238,12 @@ class PieceWriter {
 
   // Its bytes are recorded although the caller is gone, so they wait for room all the same.
   #newPart(): StagedPart {
-    return new StagedPart(this.#job.place.staging, this.#partBytes, new AbortController().signal);
+    return new StagedPart(
+      this.#job.place.staging,
+      this.#partBytes,
+      new AbortController().signal,
+      this.#job.caller,
+    );
   }
 }
 

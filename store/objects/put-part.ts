@@ -47,6 +47,7 @@ export async function putPart(
         partBytes: options.maxBytes + 1,
         expectedBytes: options.declaredBytes ?? options.maxBytes,
         signal: options.signal,
+        caller: options.caller,
       });
       let isSent = false;
       try {

@@ -14,6 +14,8 @@ export interface SourceOptions {
   readonly withCrc32?: boolean;
   /** Aborting it stops the work. */
   readonly signal: AbortSignal;
+  /** Whose share of the room for bytes on their way it uses; undefined: the platform's own. */
+  readonly caller?: string | undefined;
   /** Called for each chunk that came. */
   readonly onBytes?: (count: number) => void;
 }

@@ -3,7 +3,8 @@
  * folder for what does not fit, bounded too. A part that needs more waits until others are sent.
  *
  * Parts grow while they are filled and release nothing before they are full, so the room must never be full of parts of
- * which none can be finished: as much stays free as the neediest of them lacks, and only one part at a time may use it.
+ * which none can be finished: as much stays free as the neediest of them lacks, and only one part at a time may use it. The
+ * same holds within half of the room for the parts of one caller, so that no caller keeps others waiting.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../domain/limits.ts';
+import { type SharingPart, StagingShares } from '../../domain/outputs/staging-shares.ts';
 
 export const blockBytes = 64 * 1024;
 const diskFullPauseMs = 250;
@@ -33,9 +35,7 @@ export interface StagingOptions {
 }
 
 /** Something that is being filled. */
-export interface FillingPart {
-  /** Blocks that it may still need, at the most. */
-  readonly missingBlocks: number;
+export interface FillingPart extends SharingPart {
   /** Aborted when it is no longer wanted. */
   readonly signal: AbortSignal;
 }
@@ -60,6 +60,7 @@ export class StagingArea {
   /** The part that may use the reserve. */
   #favoured: FillingPart | undefined;
   #waiters: Waiter[] = [];
+  readonly #shares: StagingShares;
 
   constructor(options: StagingOptions = {}) {
     this.#options = {
@@ -69,18 +70,26 @@ export class StagingArea {
       ...options,
     };
     this.#maxPlaces = Math.floor(this.#options.maxBytes / blockBytes);
+    this.#shares = new StagingShares(Math.floor(this.#allBlocks / 2));
   }
 
   /** A memory block for a part, if one is free at once. */
   acquireMemory(part: FillingPart): Buffer | undefined {
-    this.#growing.add(part);
+    this.#grow(part);
     if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
-    return this.#waiters.length === 0 && this.#mayAcquire(part) ? this.#memory() : undefined;
+    if (this.#waiters.length > 0 || !this.#mayAcquire(part)) return undefined;
+    this.#shares.take(part);
+    return this.#memory();
+  }
+
+  #grow(part: FillingPart): void {
+    this.#growing.add(part);
+    this.#shares.grow(part);
   }
 
   /** Stores a full block of a part. @throws StagingFull, the signal's reason, what the file system throws */
   async store(part: FillingPart, block: Buffer): Promise<Piece> {
-    this.#growing.add(part);
+    this.#grow(part);
     const untilMs = performance.now() + this.#options.waitSeconds * 1000;
     for (;;) {
       const piece = await this.#acquire(part, untilMs);
@@ -92,7 +101,7 @@ export class StagingArea {
         await this.#write(block, piece);
         return piece;
       } catch (error) {
-        this.release(piece, true);
+        this.release(part, piece, true);
         if (!isDiskFull(error)) throw error;
         // Other programs fill the disk too, so it may be full earlier than computed.
         if (performance.now() > untilMs) throw new StagingFull(error);
@@ -114,7 +123,8 @@ export class StagingArea {
   }
 
   /** @param isReusable false for memory that a connection may still be sending from: the garbage collector frees it */
-  release(piece: Piece, isReusable: boolean): void {
+  release(part: FillingPart, piece: Piece, isReusable: boolean): void {
+    this.#shares.release(part);
     if (typeof piece === 'number') this.#releasePlace(piece);
     else if (isReusable) this.#freeMemory.push(piece);
     else this.#unmadeMemory += 1;
@@ -124,6 +134,7 @@ export class StagingArea {
   /** The part will not grow any more. */
   leave(part: FillingPart): void {
     this.#growing.delete(part);
+    this.#shares.leave(part);
     if (this.#favoured === part) this.#favoured = undefined;
     this.#serve();
   }
@@ -137,11 +148,15 @@ export class StagingArea {
     const free = this.#freeBlocks;
     if (free === 0) return false;
     if (part === this.#favoured) return true;
+    const inShare = this.#shares.placeOf(part);
+    if (inShare === 'none') return false;
     let neediest = 0;
     for (const one of this.#growing) neediest = Math.max(neediest, one.missingBlocks);
-    if (free > neediest) return true;
-    if (this.#favoured !== undefined || free < part.missingBlocks) return false;
-    this.#favoured = part;
+    if (free <= neediest) {
+      if (this.#favoured !== undefined || free < part.missingBlocks) return false;
+      this.#favoured = part;
+    }
+    if (inShare === 'last') this.#shares.favour(part);
     return true;
   }
 
@@ -152,16 +167,20 @@ export class StagingArea {
     return Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  #acquirePiece(): Piece {
+  get #allBlocks(): number {
+    return this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;
+  }
+
+  #acquirePiece(part: FillingPart): Piece {
+    this.#shares.take(part);
     const place = () => this.#freePlaces.pop() ?? this.#madePlaces++;
     return this.#memory() ?? place();
   }
 
   async #acquire(part: FillingPart, untilMs: number): Promise<Piece> {
     if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayAcquire(part))
-      return this.#acquirePiece();
-    const all = this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;
-    if (part.missingBlocks > all) throw new StagingFull();
+      return this.#acquirePiece(part);
+    if (part.missingBlocks > this.#allBlocks) throw new StagingFull();
     part.signal.throwIfAborted();
     return await new Promise<Piece>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -175,16 +194,30 @@ export class StagingArea {
       const timer = setTimeout(() => end(() => reject(new StagingFull())), untilMs - performance.now());
       part.signal.addEventListener('abort', onAbort, { once: true });
       this.#waiters.push(waiter);
+      // Those before it may wait for their caller's share alone.
+      this.#serve();
     });
   }
 
   /** Gives free room to the waiting parts in their order, the favoured one first. */
   #serve(): void {
-    for (;;) {
-      const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#waiters[0];
+    while (this.#freeBlocks > 0) {
+      const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#firstInShare();
       if (next === undefined || !this.#mayAcquire(next.part)) return;
-      next.grant(this.#acquirePiece());
+      next.grant(this.#acquirePiece(next.part));
     }
+  }
+
+  /** The first whose caller has room; of each caller its favoured part, else the first alone. */
+  #firstInShare(): Waiter | undefined {
+    const full = new Set<string | undefined>();
+    for (const waiter of this.#waiters) {
+      const { part } = waiter;
+      if (full.has(part.caller) && !this.#shares.isFavoured(part)) continue;
+      if (this.#shares.placeOf(part) !== 'none') return waiter;
+      full.add(part.caller);
+    }
+    return undefined;
   }
 
   #opened(): Promise<FileHandle> {

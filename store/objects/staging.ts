@@ -12,6 +12,7 @@ const goneBack: Piece = -1;
 /** Bytes of one part. */
 export class StagedPart implements FillingPart {
   readonly signal: AbortSignal;
+  readonly caller: string | undefined;
   readonly #area: StagingArea;
   readonly #maxBytes: number;
   /** Full blocks; the next one is being filled. */
@@ -26,8 +27,12 @@ export class StagedPart implements FillingPart {
   /** Pieces at the beginning that are already released. */
   #given = 0;
 
-  /** @param maxBytes most that it is going to hold */
-  constructor(area: StagingArea, maxBytes: number, signal: AbortSignal) {
+  /**
+   * @param maxBytes most that it is going to hold
+   * @param caller whose share of the area it uses
+   */
+  constructor(area: StagingArea, maxBytes: number, signal: AbortSignal, caller?: string) {
+    this.caller = caller;
     this.#area = area;
     this.#maxBytes = maxBytes;
     this.signal = signal;
@@ -43,8 +48,11 @@ export class StagedPart implements FillingPart {
   }
 
   get missingBlocks(): number {
-    const taken = this.#pieces.length + (this.#isNextOfArea ? 1 : 0);
-    return Math.max(0, Math.ceil(this.#maxBytes / blockBytes) - taken);
+    return Math.max(0, Math.ceil(this.#maxBytes / blockBytes) - this.takenBlocks);
+  }
+
+  get takenBlocks(): number {
+    return this.#pieces.length + (this.#isNextOfArea ? 1 : 0);
   }
 
   /** Copies the chunk, because a network chunk may be a small view of a large piece of memory. */
@@ -100,7 +108,7 @@ export class StagedPart implements FillingPart {
   }
 
   #releaseSpare(at: number): void {
-    this.#area.release(this.#pieces[at]!, false);
+    this.#area.release(this, this.#pieces[at]!, false);
     this.#pieces[at] = goneBack;
     this.#given = at + 1;
   }
@@ -112,8 +120,8 @@ export class StagedPart implements FillingPart {
   dispose(isSent: boolean): void {
     this.#area.leave(this);
     const isReusable = (isSent && this.#reads === 1) || this.#reads === 0;
-    for (const piece of this.#pieces.slice(this.#given)) this.#area.release(piece, isReusable);
-    if (this.#next !== undefined && this.#isNextOfArea) this.#area.release(this.#next, isReusable);
+    for (const piece of this.#pieces.slice(this.#given)) this.#area.release(this, piece, isReusable);
+    if (this.#next !== undefined && this.#isNextOfArea) this.#area.release(this, this.#next, isReusable);
     this.#pieces = [];
     this.#next = undefined;
   }
@@ -127,6 +135,8 @@ export interface FillOptions {
   /** How many bytes may come before the intake ends; null where it is not known. */
   readonly expectedBytes: number | null;
   readonly signal: AbortSignal;
+  /** Whose share of the area it uses. */
+  readonly caller?: string | undefined;
 }
 
 /**
@@ -135,10 +145,10 @@ export interface FillOptions {
  * @throws StagingFull, and what the intake throws
  */
 export async function fillPart(
-  { area, intake, partBytes, expectedBytes, signal }: FillOptions,
+  { area, intake, partBytes, expectedBytes, signal, caller }: FillOptions,
   carry: { rest: Buffer | null } = { rest: null },
 ): Promise<{ readonly part: StagedPart; readonly isLast: boolean }> {
-  const part = new StagedPart(area, Math.min(partBytes, expectedBytes ?? partBytes), signal);
+  const part = new StagedPart(area, Math.min(partBytes, expectedBytes ?? partBytes), signal, caller);
   try {
     for (;;) {
       const chunk = carry.rest ?? (await intake.next());

@@ -46,6 +46,8 @@ export interface UploadJob {
   readonly staging: StagingArea;
   /** Aborting it stops the upload. */
   readonly signal: AbortSignal;
+  /** Whose share of the area it uses. */
+  readonly caller?: string | undefined;
 }
 
 /** Stores everything the intake brings. After a failure nothing is left in the store, if the store answers. */
@@ -66,8 +68,8 @@ export async function uploadObject(job: UploadJob): Promise<{ readonly etag: str
 type Carry = { rest: Buffer | null };
 
 function fillOptions(job: UploadJob, partBytes: number): FillOptions {
-  const { staging: area, intake, declaredBytes: expectedBytes, signal } = job;
-  return { area, intake, partBytes, expectedBytes, signal };
+  const { staging: area, intake, declaredBytes: expectedBytes, signal, caller } = job;
+  return { area, intake, partBytes, expectedBytes, signal, caller };
 }
 
 async function usingPart<T>(part: StagedPart, work: () => Promise<T>): Promise<T> {

@@ -76,6 +76,8 @@ describe('free JSON', () => {
     for (const bad of [null, [], 1, 'a', undefined]) expect(isFreeJson(bad)).toBe(false);
     expect(isFreeJson({ a: 'x'.repeat(65_536 - 8) })).toBe(true);
     expect(isFreeJson({ a: 'x'.repeat(65_536 - 7) })).toBe(false);
+    expect(isFreeJson({ a: Array(32_764).fill(0) })).toBe(true);
+    for (const count of [32_765, 1_000_000]) expect(isFreeJson({ a: Array(count).fill(0) })).toBe(false);
   });
 });
 

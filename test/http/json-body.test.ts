@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../domain/limits.ts';
 import { BodyPlaces } from '../../http/bodies/body-places.ts';
@@ -56,11 +56,12 @@ test('that lacks a field is refused with its name, as a missing parameter is', a
   expect(await refused(at, '{"list":1}')).toEqual([400, 'body.list: must be a list.']);
 });
 
-describe('large bodies that do not end', () => {
+describe('large bodies', () => {
   const large = limits.jsonBodySmallBytes + 1;
 
-  /** Sends all but the end of a large body. */
-  function begin(): { readonly socket: Socket; readonly answer: () => string } {
+  type Sent = ReturnType<typeof begin>;
+  /** Sends the beginning of a body. */
+  function begin(length = large, start = '{"Title":"') {
     const socket = connect(api.server.port, '127.0.0.1');
     let answer = '';
     socket
@@ -68,12 +69,19 @@ describe('large bodies that do not end', () => {
       .on('data', (piece) => {
         answer += piece.toString();
       });
-    socket.write(`POST /echo/7 HTTP/1.1\r\nHost: x\r\nContent-Length: ${large}\r\n\r\n{"Title":"`);
-    return { socket, answer: () => answer };
+    const head = `POST /echo/7 HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+    const isSent = new Promise<void>((resolve) => socket.write(head + start, () => resolve()));
+    return { socket, isSent, answer: () => answer };
   }
 
-  test('of callers without a token are held in a bounded number, and delay no small one', async () => {
-    const begun = Array.from({ length: limits.jsonBodiesAtOnceWithoutToken + 5 }, begin);
+  /** Sends all but the last byte of an ASCII body. */
+  function withoutEnd(body: string) {
+    const sent = begin(body.length, body.slice(0, -1));
+    return { ...sent, end: () => sent.socket.write(body.slice(-1)) };
+  }
+
+  test('of callers without a token that do not end are held in a bounded number, and delay no small one', async () => {
+    const begun = Array.from({ length: limits.jsonBodiesAtOnceWithoutToken + 5 }, () => begin());
     const refused = () => begun.filter(({ answer }) => answer().includes('retry-after: 5'));
     await eventually('5 are refused', () => refused().length === 5);
     expect(refused().map(({ answer }) => answer().slice(0, 12))).toEqual(Array(5).fill('HTTP/1.1 503'));
@@ -94,5 +102,19 @@ describe('large bodies that do not end', () => {
     acquire(null);
     held[0]!();
     acquire('a third');
+  });
+
+  test('are parsed in turn, and a small request is answered between them', async () => {
+    const fields = Array.from({ length: 20_000 }, (_, number) => `"k${number}":0`);
+    const costly = Array.from({ length: 12 }, () => withoutEnd(`{"Title":"a",${fields.join(',')}}`));
+    const small = withoutEnd('{"Title":"small"}');
+    const all = [...costly, small];
+    await Promise.all(all.map(({ isSent }) => isSent));
+    for (const { end } of all) end();
+    const isAnswered = ({ answer }: Sent) => answer().startsWith('HTTP/1.1 201');
+    await eventually('the small one is answered', () => isAnswered(small));
+    expect(costly.filter(isAnswered).length).toBeLessThan(6);
+    await eventually('all are answered', () => all.every(isAnswered));
+    for (const { socket } of all) socket.destroy();
   });
 });

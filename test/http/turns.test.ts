@@ -4,7 +4,7 @@ import type { Principal } from '../../api/identity/auth-client.ts';
 import type { Services } from '../../api/services.ts';
 import { access } from '../../domain/access/access.ts';
 import { routeFactory } from '../../http/route.ts';
-import { ownTurn, slices } from '../../http/turns.ts';
+import { ownTurn, slices, Turns } from '../../http/turns.ts';
 import { startTestApi } from '../support/api.ts';
 import { testEnvironment } from '../support/stack.ts';
 import { echo } from './machinery-routes.ts';
@@ -26,6 +26,27 @@ test('calls that yield begin in the order in which they came', async () => {
     }),
   );
   expect(begun).toEqual(numbers);
+});
+
+test('callers come in turn, however much one of them has waiting, and who gives up takes no turn', async () => {
+  const turns = new Turns();
+  const begun: string[] = [];
+  const gone = new AbortController();
+  const take = async (caller: string, name: string, signal?: AbortSignal) => {
+    await turns.take(caller, signal);
+    if (signal?.aborted !== true) begun.push(name);
+  };
+  const all = [
+    ...[1, 2, 3, 4].map((number) => take('greedy', `greedy ${number}`)),
+    take('gone', 'gone', gone.signal),
+    take('gone', 'gone before', AbortSignal.abort()),
+    take('other', 'other 1'),
+    take('other', 'other 2'),
+  ];
+  gone.abort();
+  await Promise.all(all);
+  const inTurn = ['greedy 1', 'greedy 2', 'other 1', 'greedy 3', 'other 2', 'greedy 4'];
+  expect(begun).toEqual(inTurn);
 });
 
 test('long work in slices lets timers and other calls come between its steps', async () => {

@@ -7,6 +7,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   jsonBodyBytes: 'largest JSON body',
   jsonDepthLevels: 'deepest JSON body',
   jsonBodySmallBytes: 'a JSON body up to this does not count as a large one',
+  jsonBodyTurnBytes:
+    'a JSON body up to this is parsed at once; longer ones one after the other, the callers in turn',
   jsonBodiesAtOnce: 'large JSON bodies that one API process reads at once',
   jsonBodiesAtOncePerCaller: 'of them of one caller; then 503',
   jsonBodiesAtOnceWithoutToken:
