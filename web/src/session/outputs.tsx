@@ -7,6 +7,7 @@ import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { readAgainMs } from './in-steps.ts';
 import { LineageFacts } from './lineage.tsx';
 import { DownloadOutput, usePreview } from './output-parts.tsx';
 import { newestOutputs, outputVersion, ShowMore } from './session-outputs.tsx';
@@ -30,7 +31,7 @@ export function Outputs(props: Props & { sessionId: string; node: NodeInstancePr
   const list = useResource(
     `${node.id} ${count}`,
     (signal) => newestOutputs(sessionId, count, { nodeInstanceId: node.id }, signal),
-    { version: outputVersion([node]), keepWhileLoading: true },
+    { version: outputVersion([node]), keepWhileLoading: true, burstMs: readAgainMs(count) },
   );
   return (
     <div class="panel-part">
