@@ -1,10 +1,13 @@
+import { useState } from 'preact/hooks';
 import type { SessionDimension } from '../api.ts';
+import { formatCount } from '../format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Empty } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Chart } from './chart/chart.tsx';
 import type { ChartProps } from './chart/props.ts';
 import type { Machine, MachineRow } from './machines.ts';
-import { sharedScale } from './machines.ts';
+import { offeredAtOnce, offeredMachines, sharedScale } from './machines.ts';
 
 type ChartWorld = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'height'>;
 
@@ -54,10 +57,18 @@ export function MachineChoice(props: {
   onDashboards: (ids: string[]) => void;
 }) {
   const { machines, chosen, others } = props;
+  const [search, setSearch] = useState('');
   return (
     <fieldset class="machine-choice">
       <legend class="visually-hidden">Machines</legend>
-      {machines.map((machine) => (
+      {machines.length > offeredAtOnce && (
+        <SearchField
+          label={`Search all ${formatCount(machines.length)}`}
+          value={search}
+          onValue={setSearch}
+        />
+      )}
+      {offeredMachines(machines, chosen, search).map((machine) => (
         <label key={machine.id} class="machine-chip">
           <input
             type="checkbox"
