@@ -57,31 +57,10 @@ export function MachineChoice(props: {
   onDashboards: (ids: string[]) => void;
 }) {
   const { machines, chosen, others } = props;
-  const [search, setSearch] = useState('');
   return (
     <fieldset class="machine-choice">
       <legend class="visually-hidden">Machines</legend>
-      {machines.length > offeredAtOnce && (
-        <SearchField
-          label={`Search all ${formatCount(machines.length)}`}
-          value={search}
-          onValue={setSearch}
-        />
-      )}
-      {offeredMachines(machines, chosen, search).map((machine) => (
-        <label key={machine.id} class="machine-chip">
-          <input
-            type="checkbox"
-            checked={chosen.has(machine.id)}
-            onChange={(event) => {
-              const on = event.currentTarget.checked;
-              const isShown = ({ id }: Machine) => (id === machine.id ? on : chosen.has(id));
-              props.onChosen(machines.filter(isShown).map(({ id }) => id));
-            }}
-          />
-          <span>{machine.title}</span>
-        </label>
-      ))}
+      <MachineChips machines={machines} chosen={chosen} onChosen={props.onChosen} />
       {others.length > 0 && (
         <AddDashboard
           others={others}
@@ -95,6 +74,40 @@ export function MachineChoice(props: {
         </button>
       )}
     </fieldset>
+  );
+}
+
+function MachineChips(props: {
+  machines: readonly Machine[];
+  chosen: ReadonlySet<string>;
+  onChosen: (ids: string[]) => void;
+}) {
+  const { machines, chosen } = props;
+  const [search, setSearch] = useState('');
+  const choose = (id: string, on: boolean) => {
+    const isShown = (machine: Machine) => (machine.id === id ? on : chosen.has(machine.id));
+    props.onChosen(machines.filter(isShown).map((machine) => machine.id));
+  };
+  return (
+    <>
+      {machines.length > offeredAtOnce && (
+        <SearchField
+          label={`Search all ${formatCount(machines.length)}`}
+          value={search}
+          onValue={setSearch}
+        />
+      )}
+      {offeredMachines(machines, chosen, search).map(({ id, title }) => (
+        <label key={id} class="machine-chip">
+          <input
+            type="checkbox"
+            checked={chosen.has(id)}
+            onChange={(event) => choose(id, event.currentTarget.checked)}
+          />
+          <span>{title}</span>
+        </label>
+      ))}
+    </>
   );
 }
 

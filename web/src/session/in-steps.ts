@@ -33,3 +33,7 @@ const pageMs = 500;
 
 /** Within what time a list of so many outputs is read again: one of twenty pages as seldom as that costs more. */
 export const readAgainMs = (count: number): number => Math.ceil(count / page) * pageMs;
+
+/** Whether a row of a long list shows another value than before. */
+export const hasChanged = (before: readonly unknown[], next: readonly unknown[]): boolean =>
+  next.some((value, index) => !Object.is(value, before[index]));

@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren } from 'preact';
+import { hasChanged } from './in-steps.ts';
 
 interface KeptProps {
   /** All values that the row shows. */
@@ -10,7 +11,7 @@ interface KeptProps {
 /** A row of a long list. It is rendered again only when one of its values has changed, and not with each change of the page. */
 export class Kept extends Component<KeptProps> {
   override shouldComponentUpdate(next: KeptProps): boolean {
-    return next.of.some((value, index) => !Object.is(value, this.props.of[index]));
+    return hasChanged(this.props.of, next.of);
   }
 
   override render({ children }: KeptProps) {

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { ListedOutput, SessionActivity, SessionDimension } from '../../api.ts';
+import type { ListedOutput, NodeInstanceProgress, SessionActivity, SessionDimension } from '../../api.ts';
 import { readActivity } from '../../api.ts';
 import { formatBytes } from '../../format.ts';
 import { useAction, useResource, useSettled } from '../../hooks.ts';
@@ -25,7 +25,6 @@ const settleMs = 250;
 /** Every file of the session, uploaded or made by a node, newest first. */
 export function Files({ session, followed }: TabProps) {
   const nodes = followed.nodes ?? [];
-  const nodeNames = new Map(nodes.map(({ id, name }) => [id, name]));
   const [search, setSearch] = useState('');
   const [count, setCount] = useState(shownAtOnce);
   const wanted = useSettled(search.trim(), settleMs);
@@ -46,39 +45,49 @@ export function Files({ session, followed }: TabProps) {
               {wanted === '' && <p>Drop a recording anywhere on this page.</p>}
             </Empty>
           ) : (
-            <div class="dense-list">
-              <Table
-                caption="Files"
-                columns={['File', 'Type', figureColumn('Size'), 'From', 'Created']}
-                actions
-                busy={found.loading}
-              >
-                {outputs.map((output) => {
-                  const nodeName = nodeNames.get(output.nodeInstanceId) ?? null;
-                  const uploader = uploaders(output);
-                  return (
-                    <Kept
-                      key={output.id}
-                      of={[JSON.stringify(output), nodeName, uploader, session.dimensions]}
-                    >
-                      {() => (
-                        <FileRow
-                          output={output}
-                          nodeName={nodeName}
-                          sessionId={session.id}
-                          uploader={uploader}
-                          dimensions={session.dimensions}
-                        />
-                      )}
-                    </Kept>
-                  );
-                })}
-              </Table>
-            </div>
+            <FileTable
+              outputs={outputs}
+              busy={found.loading}
+              nodes={nodes}
+              session={session}
+              uploaders={uploaders}
+            />
           )
         }
       </Loaded>
       <ShowMore of={found} shown={count} what={['file', 'files']} show={setCount} />
+    </div>
+  );
+}
+
+function FileTable(props: {
+  outputs: readonly ListedOutput[];
+  busy: boolean;
+  nodes: readonly NodeInstanceProgress[];
+  session: TabProps['session'];
+  uploaders: (output: ListedOutput) => string | null;
+}) {
+  const { id: sessionId, dimensions } = props.session;
+  const nodeNames = new Map(props.nodes.map(({ id, name }) => [id, name]));
+  return (
+    <div class="dense-list">
+      <Table
+        caption="Files"
+        columns={['File', 'Type', figureColumn('Size'), 'From', 'Created']}
+        actions
+        busy={props.busy}
+      >
+        {props.outputs.map((output) => {
+          const nodeName = nodeNames.get(output.nodeInstanceId) ?? null;
+          const uploader = props.uploaders(output);
+          const row = { output, nodeName, sessionId, uploader, dimensions };
+          return (
+            <Kept key={output.id} of={[JSON.stringify(output), nodeName, uploader, dimensions]}>
+              {() => <FileRow {...row} />}
+            </Kept>
+          );
+        })}
+      </Table>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { ListedOutput, SessionActivity } from '../../api.ts';
+import type { ListedOutput, SessionActivity } from '../../../../client/types.ts';
 
 /** Who uploaded which file, from the activity of its session. Pure: tested without a browser. */
 

@@ -1,7 +1,7 @@
 /** The page of a session whose node goes through thousands of inputs. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { inSteps, readAgainMs } from '../../../web/src/session/in-steps.ts';
-import { uploadersOf } from '../../../web/src/session/tabs/uploaders.ts';
+import { hasChanged, inSteps, readAgainMs } from '../../../../web/src/session/in-steps.ts';
+import { uploadersOf } from '../../../../web/src/session/tabs/uploaders.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -34,6 +34,11 @@ test('a single change is shown at once, and none after the page has left the ses
 test('a list of many pages is read again less often than one of a single page', () => {
   expect(readAgainMs(100)).toBe(500);
   expect(readAgainMs(20_000)).toBe(20_000);
+});
+
+test('a row of a long list is rendered again when a value that it shows has changed, and with no other change', () => {
+  expect(hasChanged(['lap-1', null], ['lap-1', null])).toBe(false);
+  expect(hasChanged(['lap-1', null], ['lap-1', 'Ada'])).toBe(true);
 });
 
 test('the uploader of a file is the one who uploaded to its node at that time, unless there are several', () => {

@@ -1,6 +1,6 @@
 /** The choice of machines of a dashboard with thousands of recordings. */
 import { expect, test } from 'vitest';
-import { offeredAtOnce, offeredMachines } from '../../../web/src/dashboard/machines.ts';
+import { offeredAtOnce, offeredMachines } from '../../../../web/src/dashboard/machines.ts';
 
 const machinesOf = (count: number) =>
   Array.from({ length: count }, (_, lap) => ({ id: `lap-${lap}`, title: `Lap ${lap}` }));
