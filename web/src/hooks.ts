@@ -29,6 +29,8 @@ interface ResourceOptions {
   keepWhileLoading?: boolean;
   /** The same key is loaded again when it changes, soon afterwards. Undefined until it is known. */
   version?: string | number | undefined;
+  /** How soon, at the latest. A long list is read less often. */
+  burstMs?: number;
 }
 
 /**
@@ -75,7 +77,7 @@ export function useResource<T>(
     // `round` changes to load the same key again.
   }, [key, round]);
 
-  useVersion(options.version, reload);
+  useVersion(options.version, reload, options.burstMs ?? burstMs);
   const current = held.key === key;
   useEvery(retryMs, current && !held.loading && isOutage(held.error), reload);
   return {
@@ -118,14 +120,14 @@ function useRounds() {
 /** Changes come in bursts, and a burst may last: one reading follows within this time. */
 const burstMs = 500;
 
-function useVersion(version: ResourceOptions['version'], read: () => void): void {
+function useVersion(version: ResourceOptions['version'], read: () => void, withinMs: number): void {
   const seen = useRef(version);
   const dueAt = useRef<number | null>(null);
   useEffect(() => {
     // The first one that is known is that of the first reading.
     seen.current ??= version;
     if (version === seen.current) return;
-    dueAt.current ??= Date.now() + burstMs;
+    dueAt.current ??= Date.now() + withinMs;
     const timer = window.setTimeout(() => {
       seen.current = version;
       dueAt.current = null;

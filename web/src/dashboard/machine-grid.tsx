@@ -1,10 +1,13 @@
+import { useState } from 'preact/hooks';
 import type { SessionDimension } from '../api.ts';
+import { formatCount } from '../format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Empty } from '../ui/notice.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { Chart } from './chart/chart.tsx';
 import type { ChartProps } from './chart/props.ts';
 import type { Machine, MachineRow } from './machines.ts';
-import { sharedScale } from './machines.ts';
+import { offeredAtOnce, offeredMachines, sharedScale } from './machines.ts';
 
 type ChartWorld = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'height'>;
 
@@ -57,20 +60,7 @@ export function MachineChoice(props: {
   return (
     <fieldset class="machine-choice">
       <legend class="visually-hidden">Machines</legend>
-      {machines.map((machine) => (
-        <label key={machine.id} class="machine-chip">
-          <input
-            type="checkbox"
-            checked={chosen.has(machine.id)}
-            onChange={(event) => {
-              const on = event.currentTarget.checked;
-              const isShown = ({ id }: Machine) => (id === machine.id ? on : chosen.has(id));
-              props.onChosen(machines.filter(isShown).map(({ id }) => id));
-            }}
-          />
-          <span>{machine.title}</span>
-        </label>
-      ))}
+      <MachineChips machines={machines} chosen={chosen} onChosen={props.onChosen} />
       {others.length > 0 && (
         <AddDashboard
           others={others}
@@ -84,6 +74,40 @@ export function MachineChoice(props: {
         </button>
       )}
     </fieldset>
+  );
+}
+
+function MachineChips(props: {
+  machines: readonly Machine[];
+  chosen: ReadonlySet<string>;
+  onChosen: (ids: string[]) => void;
+}) {
+  const { machines, chosen } = props;
+  const [search, setSearch] = useState('');
+  const choose = (id: string, on: boolean) => {
+    const isShown = (machine: Machine) => (machine.id === id ? on : chosen.has(machine.id));
+    props.onChosen(machines.filter(isShown).map((machine) => machine.id));
+  };
+  return (
+    <>
+      {machines.length > offeredAtOnce && (
+        <SearchField
+          label={`Search all ${formatCount(machines.length)}`}
+          value={search}
+          onValue={setSearch}
+        />
+      )}
+      {offeredMachines(machines, chosen, search).map(({ id, title }) => (
+        <label key={id} class="machine-chip">
+          <input
+            type="checkbox"
+            checked={chosen.has(id)}
+            onChange={(event) => choose(id, event.currentTarget.checked)}
+          />
+          <span>{title}</span>
+        </label>
+      ))}
+    </>
   );
 }
 

@@ -22,6 +22,26 @@ export interface MachineRow {
 /** More than these are shown side by side only on request. */
 export const firstMachines = 4;
 
+/** More than these are offered only by a search: a session may have thousands of recordings, and the charts are below. */
+export const offeredAtOnce = 24;
+
+/** The machines to choose among: those that are shown, and the first others that the search finds. */
+export function offeredMachines(
+  machines: readonly Machine[],
+  chosen: ReadonlySet<string>,
+  search: string,
+): readonly Machine[] {
+  if (machines.length <= offeredAtOnce) return machines;
+  const wanted = search.trim().toLowerCase();
+  let room = offeredAtOnce;
+  return machines.filter(({ id, title }) => {
+    if (chosen.has(id)) return true;
+    if (room === 0 || !title.toLowerCase().includes(wanted)) return false;
+    room -= 1;
+    return true;
+  });
+}
+
 /** Merges dashboards: all sources in order, with the layout and names of the first. */
 export function mergeDashboards(first: Dashboard, others: readonly Dashboard[]): Dashboard {
   return { ...first, sources: [first, ...others].flatMap(({ sources }) => sources) };

@@ -5,9 +5,12 @@ import { type SessionEvent, sessionEvents } from '../../../client/session-events
 import type { NodeInstanceProgress, SessionWindowEvent } from '../../../client/types.ts';
 import { platform } from '../http.ts';
 import { connectionOf, untilShown } from '../visibility.ts';
+import { inSteps } from './in-steps.ts';
 
 /** The platform sends a sign of life every five seconds. */
 const silenceMs = 20_000;
+/** A node that goes through thousands of inputs reports a hundred changes a second. */
+const stepMs = 250;
 const waits = { firstMs: 1000, maxMs: 15_000 };
 
 export interface Followed {
@@ -55,7 +58,7 @@ export function useSessionEvents(sessionId: string): Followed {
 type Change = (part: (before: State) => State) => void;
 
 async function follow(sessionId: string, change: Change, signal: AbortSignal): Promise<void> {
-  const reported = new ReportedState(change);
+  const reported = new ReportedState(change, signal);
   const backOff = new BackOff(waits);
   while (!signal.aborted && !reported.isOver) {
     await untilShown(signal);
@@ -97,8 +100,13 @@ class ReportedState {
   #window: SessionWindowEvent | null = null;
   readonly #change: Change;
 
-  constructor(change: Change) {
+  readonly #show: (reported: Pick<State, 'nodes' | 'window'>) => void;
+
+  constructor(change: Change, signal: AbortSignal) {
     this.#change = change;
+    const show = (reported: Pick<State, 'nodes' | 'window'>) =>
+      change((before) => ({ ...before, ...reported, round: before.round + 1 }));
+    this.#show = inSteps(stepMs, show, signal);
   }
 
   apply(event: SessionEvent, id: string | null): void {
@@ -114,8 +122,6 @@ class ReportedState {
     }
     if (id === null) return;
     this.lastEventId = id;
-    const nodes = [...this.#nodes.values()];
-    const window = this.#window;
-    this.#change((before) => ({ ...before, nodes, window, round: before.round + 1 }));
+    this.#show({ nodes: [...this.#nodes.values()], window: this.#window });
   }
 }

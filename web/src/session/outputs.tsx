@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { ListedOutput, NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { formatBytes } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
@@ -7,6 +7,8 @@ import { Ago } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { readAgainMs } from './in-steps.ts';
+import { Kept } from './kept.tsx';
 import { LineageFacts } from './lineage.tsx';
 import { DownloadOutput, usePreview } from './output-parts.tsx';
 import { newestOutputs, outputVersion, ShowMore } from './session-outputs.tsx';
@@ -22,15 +24,20 @@ interface Props {
   replace: ((file: File, identifier: string) => void) | null;
 }
 
+type ItemProps = Props & { output: ListedOutput; newest: boolean };
+
 /** The node's outputs, newest first, each with its bytes and its origin. */
 export function Outputs(props: Props & { sessionId: string; node: NodeInstanceProgress }) {
   const { sessionId, node } = props;
   const [count, setCount] = useState(shownAtOnce);
+  /** A kept item calls what the page has by then. */
+  const latest = useRef<Props>(props);
+  latest.current = props;
   // Read again whenever the node has a newer output.
   const list = useResource(
     `${node.id} ${count}`,
     (signal) => newestOutputs(sessionId, count, { nodeInstanceId: node.id }, signal),
-    { version: outputVersion([node]), keepWhileLoading: true },
+    { version: outputVersion([node]), keepWhileLoading: true, burstMs: readAgainMs(count) },
   );
   return (
     <div class="panel-part">
@@ -42,13 +49,12 @@ export function Outputs(props: Props & { sessionId: string; node: NodeInstancePr
           ) : (
             <ul class="output-list">
               {outputs.map((output) => (
-                <OutputItem
+                <KeptItem
                   key={output.id}
+                  {...props}
                   output={output}
                   newest={output.id === node.currentOutputId}
-                  dimensions={props.dimensions}
-                  onSelect={props.onSelect}
-                  replace={props.replace}
+                  latest={latest}
                 />
               ))}
             </ul>
@@ -60,7 +66,24 @@ export function Outputs(props: Props & { sessionId: string; node: NodeInstancePr
   );
 }
 
-function OutputItem(props: Props & { output: ListedOutput; newest: boolean }) {
+function KeptItem(props: ItemProps & { latest: { current: Props } }) {
+  const { output, newest, dimensions, replace, latest } = props;
+  return (
+    <Kept of={[JSON.stringify(output), newest, dimensions, replace === null]}>
+      {() => (
+        <OutputItem
+          output={output}
+          newest={newest}
+          dimensions={dimensions}
+          onSelect={(id) => latest.current.onSelect(id)}
+          replace={replace && ((file, identifier) => latest.current.replace?.(file, identifier))}
+        />
+      )}
+    </Kept>
+  );
+}
+
+function OutputItem(props: ItemProps) {
   const { output, replace } = props;
   const download = useAction();
   const [open, setOpen] = useState(false);

@@ -38,13 +38,14 @@ export function ShowMore(props: {
 }) {
   const { of, shown, what } = props;
   if (of.data === null || of.data.nextCursor === null) return null;
-  const { totalCount, totalCountIsExact } = of.data;
+  const { outputs, totalCount, totalCountIsExact } = of.data;
   const isRest = totalCountIsExact && totalCount <= shown + step;
   return (
     <button
       type="button"
       class="button button-small"
-      disabled={of.loading}
+      // While the same list is read again, as it is all the time in a busy session, more can be shown.
+      disabled={of.loading && outputs.length < shown}
       onClick={() => props.show(shown + step)}
     >
       {isRest

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { ListedOutput, NodeInstanceProgress, SessionActivity, SessionDimension } from '../../api.ts';
 import { readActivity } from '../../api.ts';
 import { formatBytes } from '../../format.ts';
@@ -10,10 +10,13 @@ import { Loaded } from '../../ui/loaded.tsx';
 import { Empty, Notice } from '../../ui/notice.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { figureColumn, Table } from '../../ui/table.tsx';
+import { readAgainMs } from '../in-steps.ts';
+import { Kept } from '../kept.tsx';
 import { DownloadOutput, usePreview } from '../output-parts.tsx';
 import { newestOutputs, outputVersion, ShowMore } from '../session-outputs.tsx';
 import { tabAddress } from './address.ts';
 import type { TabProps } from './props.ts';
+import { uploadersOf } from './uploaders.ts';
 
 const shownAtOnce = 100;
 const readEntries = 500;
@@ -29,7 +32,7 @@ export function Files({ session, followed }: TabProps) {
   const found = useResource(
     `${count} ${wanted}`,
     (signal) => newestOutputs(session.id, count, filter, signal),
-    { version: outputVersion(nodes), keepWhileLoading: true },
+    { version: outputVersion(nodes), keepWhileLoading: true, burstMs: readAgainMs(count) },
   );
   const uploaders = useUploaders(session.id, found.data?.totalCount ?? 0);
   return (
@@ -42,25 +45,13 @@ export function Files({ session, followed }: TabProps) {
               {wanted === '' && <p>Drop a recording anywhere on this page.</p>}
             </Empty>
           ) : (
-            <div class="dense-list">
-              <Table
-                caption="Files"
-                columns={['File', 'Type', figureColumn('Size'), 'From', 'Created']}
-                actions
-                busy={found.loading}
-              >
-                {outputs.map((output) => (
-                  <FileRow
-                    key={output.id}
-                    output={output}
-                    node={nodes.find(({ id }) => id === output.nodeInstanceId) ?? null}
-                    sessionId={session.id}
-                    uploader={uploaders(output)}
-                    dimensions={session.dimensions}
-                  />
-                ))}
-              </Table>
-            </div>
+            <FileTable
+              outputs={outputs}
+              busy={found.loading}
+              nodes={nodes}
+              session={session}
+              uploaders={uploaders}
+            />
           )
         }
       </Loaded>
@@ -69,14 +60,46 @@ export function Files({ session, followed }: TabProps) {
   );
 }
 
+function FileTable(props: {
+  outputs: readonly ListedOutput[];
+  busy: boolean;
+  nodes: readonly NodeInstanceProgress[];
+  session: TabProps['session'];
+  uploaders: (output: ListedOutput) => string | null;
+}) {
+  const { id: sessionId, dimensions } = props.session;
+  const nodeNames = new Map(props.nodes.map(({ id, name }) => [id, name]));
+  return (
+    <div class="dense-list">
+      <Table
+        caption="Files"
+        columns={['File', 'Type', figureColumn('Size'), 'From', 'Created']}
+        actions
+        busy={props.busy}
+      >
+        {props.outputs.map((output) => {
+          const nodeName = nodeNames.get(output.nodeInstanceId) ?? null;
+          const uploader = props.uploaders(output);
+          const row = { output, nodeName, sessionId, uploader, dimensions };
+          return (
+            <Kept key={output.id} of={[JSON.stringify(output), nodeName, uploader, dimensions]}>
+              {() => <FileRow {...row} />}
+            </Kept>
+          );
+        })}
+      </Table>
+    </div>
+  );
+}
+
 function FileRow(props: {
   output: ListedOutput;
-  node: NodeInstanceProgress | null;
+  nodeName: string | null;
   sessionId: string;
   uploader: string | null;
   dimensions: readonly SessionDimension[];
 }) {
-  const { output, node } = props;
+  const { output, nodeName } = props;
   const download = useAction();
   const { preview, open } = usePreview(output, props.dimensions);
   return (
@@ -100,7 +123,9 @@ function FileRow(props: {
         {formatBytes(output.sizeBytes)}
       </td>
       <td data-label="From" class="wrap-anywhere">
-        {node !== null && <a href={tabAddress(props.sessionId, 'pipeline', node.id)}>{titleOf(node.name)}</a>}
+        {nodeName !== null && (
+          <a href={tabAddress(props.sessionId, 'pipeline', output.nodeInstanceId)}>{titleOf(nodeName)}</a>
+        )}
         {props.uploader !== null && <span class="faint uploader">by {props.uploader}</span>}
       </td>
       <td data-label="Created" class="nowrap">
@@ -115,9 +140,6 @@ function FileRow(props: {
 
 type Entry = SessionActivity['entries'][number];
 
-/** An upload and its entry in the activity are of one transaction. */
-const sameMs = 2000;
-
 /** Who uploaded a file; null for what a node made, and where the activity leaves it open. */
 function useUploaders(sessionId: string, outputCount: number): (output: ListedOutput) => string | null {
   const { listSessions } = useAbilities();
@@ -127,17 +149,5 @@ function useUploaders(sessionId: string, outputCount: number): (output: ListedOu
       listSessions ? (await readActivity(sessionId, readEntries, signal)).entries : [],
     { keepWhileLoading: true },
   );
-  return (output) => uploaderOf(output, list.data ?? []);
-}
-
-function uploaderOf(output: ListedOutput, entries: readonly Entry[]): string | null {
-  const near = entries.filter(
-    ({ action, at, object }) =>
-      action === 'uploadNodeOutput' &&
-      object.id === String(output.nodeInstanceId) &&
-      Math.abs(Date.parse(at) - Date.parse(output.createdAt)) < sameMs,
-  );
-  const actors = new Set(near.map(({ actor }) => actor.id));
-  // Uploads of several people at the same moment cannot be told apart.
-  return actors.size === 1 ? (near[0]!.actor.name ?? near[0]!.actor.kind) : null;
+  return useMemo(() => uploadersOf(list.data ?? []), [list.data]);
 }
