@@ -8,7 +8,7 @@ type FailingWorker = Pick<Worker, 'run' | 'getState'> & {
 
 /**
  * Runs the worker until it ends. The SDK's own promise stays open when polling fails for good, for example because the
- * namespace is gone: it then waits for pollers that do not end. So its state is looked at as well.
+ * namespace is gone: it then waits for pollers that do not end. So its state is checked as well.
  * @throws when the worker fails
  */
 export async function runToEnd(worker: FailingWorker, everyMs = 1_000): Promise<void> {
@@ -26,7 +26,7 @@ export async function runToEnd(worker: FailingWorker, everyMs = 1_000): Promise<
     await Promise.race([run, failed]);
   } finally {
     clearInterval(timer);
-    // Who lost the race may still reject.
+    // The race is over, and the run may still reject.
     run.catch(() => {});
   }
 }

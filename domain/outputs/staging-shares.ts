@@ -6,7 +6,7 @@ export interface SharingPart {
   readonly missingBlocks: number;
   /** Blocks that it has. */
   readonly takenBlocks: number;
-  /** Whose share of the room it uses; undefined: nobody's. */
+  /** Whose share of the room it uses; undefined: none. */
   readonly caller?: string | undefined;
 }
 
