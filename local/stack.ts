@@ -3,8 +3,15 @@ import { resolve } from 'node:path';
 import { endOrphans, type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
 import { type RoleAddresses, roleAddresses } from './database-roles.ts';
 import { hasBucketFolder, type ObjectStoreAccess } from './object-store.ts';
-import { type ComingTemporal, comingTemporal } from './coming-temporal.ts';
-import { objectStorePart, postgresPart, type Started, type TemporalAddress, temporalPart } from './parts.ts';
+import {
+  type ComingTemporal,
+  comingTemporal,
+  objectStorePart,
+  postgresPart,
+  type Started,
+  type TemporalAddress,
+  temporalPart,
+} from './parts.ts';
 import { PlainError } from './plain-error.ts';
 import type { PortName } from './ports.ts';
 import { acceptsConnections, removeOutsideDatabase } from './postgres.ts';

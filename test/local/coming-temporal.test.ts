@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { comingTemporal } from '../../local/coming-temporal.ts';
-import type { Started, TemporalAddress } from '../../local/parts.ts';
+import { comingTemporal, type Started, type TemporalAddress } from '../../local/parts.ts';
 
 const at = (port: number): TemporalAddress => ({ address: `127.0.0.1:${port}`, uiUrl: 'http://127.0.0.1:1' });
 

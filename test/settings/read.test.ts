@@ -107,7 +107,11 @@ describe('a secret', () => {
 });
 
 test('the public address is one without a path, of which nothing would be heeded', () => {
-  for (const address of ['https://sdp.example.org/app', 'https://sdp.example.org/?a=b', 'http://a:b@sdp.test']) {
+  for (const address of [
+    'https://sdp.example.org/app',
+    'https://sdp.example.org/?a=b',
+    'http://a:b@sdp.test',
+  ]) {
     const fault = 'PUBLIC_URL: must be an address without a path: the platform cannot be below one';
     expect(faultsOf({ ...good, PUBLIC_URL: address })).toEqual([fault]);
     expect(() => readStartSettings({ PUBLIC_URL: address })).toThrow(fault);

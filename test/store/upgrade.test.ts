@@ -135,7 +135,9 @@ describe('a version that does not know the schema', () => {
   });
 
   test('does not say that it migrated it either', async () => {
-    await expect(migrate(platform.databaseUrl)).rejects.toThrow('DATABASE_URL: the database is at 9000-next, ');
+    await expect(migrate(platform.databaseUrl)).rejects.toThrow(
+      'DATABASE_URL: the database is at 9000-next, ',
+    );
   });
 
   test('is refused by the authentication service alone, too', async () => {
@@ -143,7 +145,9 @@ describe('a version that does not know the schema', () => {
     const child = processes.startScript('auth/main.ts', { ...platform.environment, PORT: '0' });
     expect(await child.ended).toBe(1);
     expect(child.log().trim()).toMatch(/^DATABASE_URL: the schema auth is at 9000_next.sql, .*$/);
-    await expect(migrateAuth(platform.databaseUrl, undefined)).rejects.toThrow('the schema auth is at 9000_next');
+    await expect(migrateAuth(platform.databaseUrl, undefined)).rejects.toThrow(
+      'the schema auth is at 9000_next',
+    );
   });
 
   test('also reports an older schema, and the remedy', async () => {
