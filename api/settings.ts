@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isConfigurationName } from '../domain/configuration.ts';
 import { limits } from '../domain/limits.ts';
-import { logLevel, secretText, webAddress, wholeNumber } from '../domain/settings.ts';
+import { logLevel, publicAddress, secretText, webAddress, wholeNumber } from '../domain/settings.ts';
 
 export const apiSettings = z.object({
   /** Port of the platform interface, the authentication service and the console; 0 picks a free one. */
@@ -14,8 +14,8 @@ export const apiSettings = z.object({
       'How long the API still accepts requests after SIGTERM while `/ready_check` answers 503, so that load balancers notice.',
   }),
   LOG_LEVEL: logLevel(),
-  /** Public address of the platform. With `https:`, browsers require TLS for a year (HSTS). */
-  PUBLIC_URL: webAddress().optional(),
+  /** Public address of the platform, without a path. With `https:`, browsers require TLS for a year (HSTS). */
+  PUBLIC_URL: publicAddress().optional(),
   /** Address of a separate authentication service; absent: it runs inside this process. */
   AUTH_URL: webAddress().optional(),
   /** Key of the one-way participant keys (`anon:...`). It must never change. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { hostAndPort, secretVariables } from '../domain/settings.ts';
+import { hostAndPort, publicAddress, secretVariables } from '../domain/settings.ts';
 import { databaseAddress } from '../settings/database-address.ts';
 import { withKeyPair } from '../settings/key-pair.ts';
 import { readSettings } from '../settings/read.ts';
@@ -34,8 +34,8 @@ export const startSettings = z.object({
     .max(256)
     .optional()
     .meta({ secret: true }),
-  /** Public address of the platform. */
-  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an address with http or https' }).optional(),
+  /** Public address of the platform, without a path. */
+  PUBLIC_URL: publicAddress().optional(),
   /** Folder for temporary files. */
   TEMP_DIR: z.string().optional(),
   /** Folder of the deployed runners' modules; relative to the current folder. */

@@ -3,7 +3,15 @@ import { resolve } from 'node:path';
 import { endOrphans, type Keys, lockDataFolder, makeDataFolder, readOrMakeKeys } from './data-folder.ts';
 import { type RoleAddresses, roleAddresses } from './database-roles.ts';
 import { hasBucketFolder, type ObjectStoreAccess } from './object-store.ts';
-import { objectStorePart, postgresPart, type Started, type TemporalAddress, temporalPart } from './parts.ts';
+import {
+  type ComingTemporal,
+  comingTemporal,
+  objectStorePart,
+  postgresPart,
+  type Started,
+  type TemporalAddress,
+  temporalPart,
+} from './parts.ts';
 import { PlainError } from './plain-error.ts';
 import type { PortName } from './ports.ts';
 import { acceptsConnections, removeOutsideDatabase } from './postgres.ts';
@@ -38,7 +46,10 @@ export interface StackOptions {
    * secrets alone. Its failure ends the start.
    */
   onDatabase?: (database: StackFacts) => Promise<void>;
-  /** Called when database and object store serve, while Temporal, the slowest, still starts. Its failure ends the start. */
+  /**
+   * Called when database and object store serve, while Temporal, the slowest, still starts. Its failure ends the start.
+   * Called again when another program took Temporal's port: how the call before ends does not count then.
+   */
   onStorage?: (stack: StackFacts) => Promise<void>;
 }
 
@@ -137,13 +148,13 @@ async function startParts(options: StackOptions, started: Supervised[], release:
     return part;
   };
   const start = { options, keys, programs, keep };
-  const coming = external.temporalAddress === undefined ? startTemporalServer(start) : undefined;
+  const coming =
+    external.temporalAddress === undefined
+      ? comingTemporal((choose) => temporalPart(options, programs, choose).then(keep))
+      : undefined;
   // All at once: each spends most of its start waiting. All must have settled before an error is passed on, or a late
   // one would be left running.
-  const [storage, temporal] = await allEnded([startStorage(start, coming?.address), coming?.server]);
-  const isMoved = temporal !== undefined && temporal.value.address !== (await coming?.address)?.address;
-  if (isMoved && options.onStorage !== undefined)
-    throw new PlainError('Another program took the port of Temporal during the start. Start again.');
+  const [storage, temporal] = await allEnded([startStorage(start, coming), coming?.server]);
   return {
     dataDir,
     environment: environmentOf(start, storage, temporal?.value),
@@ -164,8 +175,8 @@ interface Storage extends Pick<Stack, 'roles' | 'postgres' | 'objectStore'> {
   readonly access: ObjectStoreAccess;
 }
 
-/** @param temporal of the embedded server */
-async function startStorage(start: Start, temporal?: Promise<TemporalAddress>): Promise<Storage> {
+/** @param temporal the embedded server */
+async function startStorage(start: Start, temporal?: ComingTemporal): Promise<Storage> {
   const { options, keys, programs, keep } = start;
   const { dataDir, external = {}, onStorage } = options;
   const [postgres, objectStore] = await allEnded([
@@ -183,8 +194,12 @@ async function startStorage(start: Start, temporal?: Promise<TemporalAddress>): 
     objectStore: objectStore?.server,
     access,
   };
-  if (onStorage !== undefined)
-    await onStorage({ environment: environmentOf(start, storage, await temporal), roles: storage.roles });
+  if (onStorage !== undefined) {
+    const { roles } = storage;
+    const tell = (address?: TemporalAddress) =>
+      onStorage({ environment: environmentOf(start, storage, address), roles });
+    await (temporal === undefined ? tell() : temporal.withAddress(tell));
+  }
   return storage;
 }
 
@@ -202,16 +217,6 @@ function environmentOf(
     ...objectStoreVariables(access),
     ...secretVariables(keys),
   };
-}
-
-/** The embedded server, and its address, which is known before it serves. */
-function startTemporalServer({ options, programs, keep }: Start) {
-  const chosen = Promise.withResolvers<TemporalAddress>();
-  const server = temporalPart(options, programs, chosen.resolve).then(keep);
-  server.catch(chosen.reject);
-  // It may fail before anything waits for the address.
-  chosen.promise.catch(() => undefined);
-  return { server, address: chosen.promise };
 }
 
 /** As Promise.all, but an error is passed on only when all have settled. */

@@ -97,9 +97,13 @@ class Platform {
     return await migrate(own, join(dataDir, 'logs', 'migrate.log'), adminPassword);
   }
 
-  /** While Temporal still starts: API and workers wait for it, and spend most of their start on loading. */
+  /**
+   * While Temporal still starts: API and workers wait for it, and spend most of their start on loading. Those of a call
+   * before wait at an address that Temporal did not get.
+   */
   async #startProcesses(storage: StackFacts): Promise<void> {
     const { dataDir, port, host } = this.#settings;
+    await this.#stopProcesses();
     if (this.#isStopping) throw new Stopped();
     say('Starting API and workers ...');
     const environment = this.#environment(storage);
@@ -110,14 +114,18 @@ class Platform {
     await Promise.all(all.map((child) => child.start()));
   }
 
-  /** Deployed runners release their tasks while the API is running; the servers stop last. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#holdsFolder) rmSync(this.#runningFile, { force: true });
-    await this.#runnerHost?.stop();
-    await Promise.all(this.#processes.map((child) => child.stop()));
+    await this.#stopProcesses();
     const stack = await this.#stack?.catch(() => undefined);
     await stack?.stop();
+  }
+
+  /** Deployed runners release their tasks while the API is running; the servers stop last. */
+  async #stopProcesses(): Promise<void> {
+    await this.#runnerHost?.stop();
+    await Promise.all(this.#processes.map((child) => child.stop()));
   }
 
   get #runningFile(): string {

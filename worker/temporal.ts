@@ -55,6 +55,8 @@ function isPassing(error: unknown): boolean {
  * @returns false where this identity may not make them (a managed Temporal): an identity that may must do so, once
  */
 export async function ensureNamespace(connection: NativeConnection, namespace: string): Promise<boolean> {
+  // Temporal logs four warnings for each attempt to make attributes that are there.
+  if (await hasAttributes(connection, namespace)) return true;
   const isNamespaceSeenTo = await tryToMake(() =>
     connection.workflowService.registerNamespace({
       namespace,
@@ -70,6 +72,21 @@ export async function ensureNamespace(connection: NativeConnection, namespace: s
     }),
   );
   return isNamespaceSeenTo && areAttributesSeenTo;
+}
+
+/**
+ * Whether the namespace says that it has them: those on SQL do, one on Elasticsearch does not. Their own list is not asked
+ * for: the server opens a connection to itself for each such call and never closes it.
+ */
+async function hasAttributes(connection: NativeConnection, namespace: string): Promise<boolean> {
+  try {
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    const known = Object.values(config?.customSearchAttributeAliases ?? {});
+    return Object.keys(searchAttributes).every((name) => known.includes(name));
+  } catch {
+    // The calls that make them report what is wrong.
+    return false;
+  }
 }
 
 async function tryToMake(make: () => Promise<unknown>): Promise<boolean> {

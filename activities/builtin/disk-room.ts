@@ -42,6 +42,7 @@ export async function withRoom<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  await mark(workDir);
   await removeAbandoned(dirname(workDir));
   const free = await freeBytes(workDir);
   if (free < settings.reserveBytes) throw tight(free, settings);
@@ -69,8 +70,7 @@ async function watch(workDir: string, settings: RoomSettings, over: AbortControl
 
 async function findFault(workDir: string, settings: RoomSettings): Promise<Error | undefined> {
   const { budgetBytes, reserveBytes } = settings;
-  const now = new Date();
-  await utimes(workDir, now, now);
+  await mark(workDir);
   const own = await bytesBelow(workDir);
   if (own > budgetBytes) {
     return new TabularError(
@@ -85,6 +85,12 @@ async function findFault(workDir: string, settings: RoomSettings): Promise<Error
   return isTight
     ? tight(free, settings)
     : new NoRoomError(`runs may use ${megabytes(budgetBytes)} MB together`);
+}
+
+/** By the clock of the process, with which ages are compared: the disk's own may differ by hours. */
+async function mark(workDir: string): Promise<void> {
+  const now = new Date();
+  await utimes(workDir, now, now);
 }
 
 const megabytes = (bytes: number) => Math.floor(bytes / 1024 ** 2);

@@ -69,6 +69,7 @@ export async function connectToMigrate(databaseUrl: string): Promise<pg.Client> 
 /**
  * Runs the missing migrations and returns their names. Waits while another process does the same. Services may run
  * meanwhile: a migration that does not get a lock at once lets the others pass and tries again, for five minutes.
+ * @throws SettingsError when a newer version has migrated the database
  * @param grantNew grants the roles their rights on new tables: with each migration, since the services run the triggers
  *   that need them from its commit on
  */
@@ -79,6 +80,7 @@ export async function runMigrations(
 ): Promise<string[]> {
   await acquire(client, set.lock);
   const ran = await ranNames(set, async (text) => (await client.query<{ name: string }>(text)).rows);
+  requireNoneUnknown(set, ran);
   if (ran.length === 0) await client.query(set.tableDefinition);
   const pending = set.migrations.filter(({ name }) => !ran.some(isSame(name)));
   for (const { name, text } of pending) {
@@ -145,18 +147,23 @@ export async function checkMigrated(
 }
 
 function requireSchema(set: MigrationSet, ran: readonly string[]): void {
+  requireNoneUnknown(set, ran);
   const known = set.migrations.map(({ name }) => name);
-  const newer = ran.filter((name) => !known.some(isSame(name))).at(-1);
-  if (newer !== undefined) {
-    throw new SettingsError([
-      `DATABASE_URL: ${set.place} is at ${newer}, which this version of ${set.product} does not know: it comes from a ` +
-        'newer version. Start that version, or restore the backup from before the upgrade.',
-    ]);
-  }
   const missing = known.filter((name) => !ran.some(isSame(name)));
   if (missing.length > 0) {
     throw new SettingsError([
       `DATABASE_URL: ${set.place} lacks ${namesOf(missing)}. Migrate it first: node ${set.program}.`,
+    ]);
+  }
+}
+
+/** A schema of a newer version: neither do processes of this one work on it, nor has this one anything to add to it. */
+function requireNoneUnknown(set: MigrationSet, ran: readonly string[]): void {
+  const newer = ran.filter((ranName) => !set.migrations.some(({ name }) => isSame(ranName)(name))).at(-1);
+  if (newer !== undefined) {
+    throw new SettingsError([
+      `DATABASE_URL: ${set.place} is at ${newer}, which this version of ${set.product} does not know: it comes from a ` +
+        'newer version. Start that version, or restore the backup from before the upgrade.',
     ]);
   }
 }

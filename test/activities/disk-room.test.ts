@@ -74,6 +74,16 @@ describe('runs that share a disk', () => {
     expect([existsSync(left), existsSync(old)]).toEqual([true, false]);
   });
 
+  test('never remove their own files as those of a killed worker, whatever the clock says', async () => {
+    const own = await workFolder(await root(), 'own');
+    // As after a clock that was put forward, or on a disk whose server's clock is behind.
+    const past = new Date(Date.now() - 7_200_000);
+    await utimes(own, past, past);
+    const settings = { budgetBytes: 20 * 1024 ** 2, reserveBytes: 0 };
+    expect(await withRoom(own, settings, forever, writing(own, 1))).toBe('done');
+    expect(existsSync(own)).toBe(true);
+  });
+
   test('pass on what the work throws, and an abort of its own signal', async () => {
     const folder = await workFolder(await root(), 'one');
     const settings = { budgetBytes: 2 ** 30, reserveBytes: 0 };

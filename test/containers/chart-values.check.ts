@@ -131,6 +131,7 @@ test.each<[string, object, string]>([
   ['a file of a secret as a setting', { api: { settings: { TOKEN_KEY_FILE: '/x' } } }, 'TOKEN_KEY_FILE'],
   ['a setting that a value sets', { api: { settings: { PORT: '80' } } }, "invalid propertyName 'PORT'"],
   ['a setting that is no text', { settings: { MAX_UPLOAD_BYTES: 5e11 } }, 'want string'],
+  ['a public address below a path', { publicUrl: 'https://example.org/sdp' }, "at '/publicUrl'"],
   ['a log level that is none', { logLevel: 'loud' }, "at '/logLevel'"],
   ['a size that is none', { api: { tempSize: '4 GB' } }, "at '/api/tempSize'"],
   ['no limits', { api: { resources: { limits: null } } }, "missing property 'limits'"],

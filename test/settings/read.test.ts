@@ -106,6 +106,23 @@ describe('a secret', () => {
   });
 });
 
+test('the public address is one without a path, of which nothing would be heeded', () => {
+  for (const address of [
+    'https://sdp.example.org/app',
+    'https://sdp.example.org/?a=b',
+    'http://a:b@sdp.test',
+  ]) {
+    const fault = 'PUBLIC_URL: must be an address without a path: the platform cannot be below one';
+    expect(faultsOf({ ...good, PUBLIC_URL: address })).toEqual([fault]);
+    expect(() => readStartSettings({ PUBLIC_URL: address })).toThrow(fault);
+  }
+  expect(faultsOf({ ...good, PUBLIC_URL: 'sdp' })).toEqual([
+    'PUBLIC_URL: must be an http:// or https:// address',
+  ]);
+  for (const address of ['https://sdp.example.org', 'HTTPS://sdp.test:8443/', 'http://[::1]:8080'])
+    expect(faultsOf({ ...good, PUBLIC_URL: address })).toEqual([]);
+});
+
 describe('connections', () => {
   test('to PostgreSQL use the standard meaning of sslmode, and name existing files', () => {
     const address = (query: string) => `${good.DATABASE_URL}?${query}`;

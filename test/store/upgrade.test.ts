@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrateAuth } from '../../auth/migrate.ts';
 import type { Database } from '../../store/connection/database.ts';
 import { isStepwise, stepsOf } from '../../store/connection/migration-steps.ts';
 import { platformMigrations } from '../../store/connection/migrations.ts';
@@ -133,11 +134,20 @@ describe('a version that does not know the schema', () => {
     expect(child.log().trim().split('\n')).toHaveLength(1);
   });
 
+  test('does not say that it migrated it either', async () => {
+    await expect(migrate(platform.databaseUrl)).rejects.toThrow(
+      'DATABASE_URL: the database is at 9000-next, ',
+    );
+  });
+
   test('is refused by the authentication service alone, too', async () => {
     await tables.query(`insert into auth.migrations (name) values ('9000_next.sql')`);
     const child = processes.startScript('auth/main.ts', { ...platform.environment, PORT: '0' });
     expect(await child.ended).toBe(1);
     expect(child.log().trim()).toMatch(/^DATABASE_URL: the schema auth is at 9000_next.sql, .*$/);
+    await expect(migrateAuth(platform.databaseUrl, undefined)).rejects.toThrow(
+      'the schema auth is at 9000_next',
+    );
   });
 
   test('also reports an older schema, and the remedy', async () => {
