@@ -1,7 +1,7 @@
 /** Calls of people and devices whose right ends while they last; those with runner tokens are in test/api/runner-tokens. */
+import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { ask, makePerson, type TestPerson, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -126,25 +126,29 @@ describe('other calls that last', () => {
 
   test('a JSON body that comes slowly changes nothing once its sign-in is revoked', async () => {
     const person = await makePerson(api.url, world.token, 'Developer');
-    const { sessionId } = await makeNode();
-    const body = JSON.stringify({ metadata: { note: 'late' } });
-    const answer = new Promise<IncomingMessage>((resolve, reject) => {
-      const headers = { ...bearer(person.token), 'content-type': 'application/json' };
-      const request = httpRequest(
-        `${api.url}/api/v2/session/${sessionId}`,
-        { method: 'PATCH', agent: false, headers: { ...headers, 'content-length': body.length + 100_000 } },
-        resolve,
-      );
-      request.on('error', reject).write(body);
-      const timer = setInterval(() => request.write(' '.repeat(1000)), 100);
-      request.once('close', () => clearInterval(timer));
+    const { nodeId, sessionId } = await makeNode();
+    const body = JSON.stringify({ name: 'Too late' });
+    const headers = { ...bearer(person.token), 'content-type': 'application/json', expect: '100-continue' };
+    const request = httpRequest(`${api.url}/api/v2/sessions/${sessionId}`, {
+      method: 'PATCH',
+      agent: false,
+      headers: { ...headers, 'content-length': body.length },
     });
-    await eventually('it was admitted', async () => true);
+    const answer = once(request, 'response');
+    request.flushHeaders();
+    await once(request, 'continue');
+    // Both are checked together.
+    const bytes = drip();
+    const beside = upload(nodeId, bytes, bearer(person.token));
+    await eventually('both are under way', async () => (await pending()) === 1);
     await revoke(person);
-    const response = await answer;
+    expect((await beside).status).toBe(401);
+    bytes.destroy();
+    request.end(body);
+    const [response] = (await answer) as [IncomingMessage];
     expect(response.statusCode).toBe(401);
-    await buffer(response);
-    const read = await send('GET', `/api/v2/session/${sessionId}`);
-    expect(read.bytes.toString()).not.toContain('late');
+    response.resume();
+    const [session] = await database.query('select name from session where id = $1', [sessionId]);
+    expect(session).not.toEqual({ name: 'Too late' });
   });
 });
