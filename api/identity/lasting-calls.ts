@@ -6,8 +6,8 @@
 import { Problem } from '../../domain/errors.ts';
 import type { Call } from '../../http/call.ts';
 import type { Route } from '../../http/route.ts';
-import { refusalNow } from '../session-guard.ts';
 import type { OpenServices } from '../services.ts';
+import { refusalNow } from '../session-guard.ts';
 
 const checkEveryMs = 2_000;
 
