@@ -10,6 +10,7 @@ import { Problem } from '../domain/errors.ts';
 import type { HeaderValues } from '../domain/outputs/output-headers.ts';
 import { readUploadMetadata } from '../domain/outputs/tus.ts';
 import type { Call, RouteMiddleware } from '../http/call.ts';
+import type { Route } from '../http/route.ts';
 import { sessionOf } from '../store/sessions/session-of.ts';
 import { isSessionMember } from '../store/sessions/sessions.ts';
 import type { Principal } from './identity/auth-client.ts';
@@ -45,6 +46,26 @@ export async function isStillAllowed(
   const person = await services.auth.identify(call.principal.bearer, call.requestId);
   if (person === null || !decideAccess(route.access, person).allowed) return false;
   return await isAdmitted(services, route.id, call, person);
+}
+
+/**
+ * What a call that is under way would be refused with if it came now; null where it would be admitted.
+ * @param person whom its token belongs to now; null for nobody
+ */
+export async function refusalNow(
+  services: Needed,
+  route: Route,
+  call: GuardedCall,
+  person: Principal | null,
+): Promise<Problem | null> {
+  if (route.access.open) return null;
+  if (person === null) return new Problem('unauthorized');
+  const decision = decideAccess(route.access, person);
+  if (!decision.allowed) return new Problem(decision.problem);
+  // Its path is not read yet, and the check before its handler is still to come.
+  if (call.params === undefined || Object.keys(call.params as object).length === 0) return null;
+  const isOwn = await isAdmitted(services, route.id, call, person);
+  return isOwn ? null : new Problem(route.refusals?.params ?? 'notFound');
 }
 
 async function isAdmitted(

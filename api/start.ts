@@ -12,6 +12,7 @@ import { auditing } from './audit/middleware.ts';
 import { CallerShares, shareKeyOf } from './caller-shares.ts';
 import { documentInfo } from './docs/info.ts';
 import { answeringOnce } from './idempotency.ts';
+import { LastingCalls } from './identity/lasting-calls.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
@@ -78,12 +79,15 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   });
 }
 
-const identifyingBy =
-  ({ runners, auth }: Services): Identify =>
-  async (bearer, call) => {
+function identifyingBy(services: Services): Identify {
+  const { runners, auth } = services;
+  const lasting = new LastingCalls(services);
+  return async (bearer, call) => {
     // After a stall of this process, leases that could not be renewed are extended first.
     if (runnerPrefixes.some((prefix) => call.path.startsWith(prefix))) await runners.caughtUp();
-    return bearer.startsWith(tokenPrefixes.runner)
-      ? await runners.tokens.identify(bearer, call)
-      : await auth.identify(bearer, call.requestId);
+    if (bearer.startsWith(tokenPrefixes.runner)) return await runners.tokens.identify(bearer, call);
+    const person = await auth.identify(bearer, call.requestId);
+    if (person !== null) lasting.add(bearer, call);
+    return person;
   };
+}

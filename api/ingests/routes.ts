@@ -72,8 +72,13 @@ const ingest = defineRoute({
       const found = admitted(services, await whenDatabaseReturns(named, context.signal), given);
       noteAuditActor(found.id);
       noteAudited(found.id);
+      /** It may be deleted, or get another secret, while the bytes come. */
+      const requireStill = async () => {
+        const now = await named();
+        admitted(services, now?.id === found.id ? now : undefined, given);
+      };
       return await answerHandled(context, 'ingestFile', ingestCaller(found, given), () =>
-        receiveFile(context, found),
+        receiveFile(context, found, requireStill),
       );
     } catch (error) {
       if (error instanceof Problem) throw error;
@@ -90,8 +95,15 @@ type FileContext = Pick<
   'body' | 'request' | 'services' | 'signal' | 'note'
 >;
 
-/** Makes the body an output of a session; a repeated file finds the output that it made before. */
-async function receiveFile(context: FileContext, found: Ingest): Promise<ReceivedFile> {
+/**
+ * Makes the body an output of a session; a repeated file finds the output that it made before.
+ * @param requireStill throws where its caller may no longer use the ingest
+ */
+async function receiveFile(
+  context: FileContext,
+  found: Ingest,
+  requireStill: () => Promise<void>,
+): Promise<ReceivedFile> {
   const { body, request, services, signal, note } = context;
   const { dataSource } = found;
   requireDataType(found.ingestDataType, request.headers['content-type']);
@@ -108,9 +120,11 @@ async function receiveFile(context: FileContext, found: Ingest): Promise<Receive
     signal,
   } as const;
   try {
-    const taken = await commitUpload(services, bytes, (received) =>
-      feedIngest(services, found, received, defaultSessionName(found.sessionTemplate.name, new Date())),
-    );
+    const taken = await commitUpload(services, bytes, async (received) => {
+      await requireStill();
+      const name = defaultSessionName(found.sessionTemplate.name, new Date());
+      return await feedIngest(services, found, received, name);
+    });
     const { sessionId, nodeInstanceId } = 'output' in taken ? taken.output : taken;
     note({ sessionId, nodeInstanceId });
     if (!('output' in taken)) return { status: 202, body: presentQueued(taken) };

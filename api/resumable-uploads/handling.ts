@@ -212,7 +212,7 @@ export async function appendPiece(
     // An empty upload needs no piece, and clients send none when they hear that its offset is its end.
     const isDue = offset !== null || sizeBytes === 0;
     if (isDue && writer.upload.state === 'open')
-      reached = await receivePiece(services, writer, { body: body ?? emptyBody, checksum, shutdown });
+      reached = await receivePiece(services, writer, { body: body ?? emptyBody, checksum, shutdown, signal });
     return reached === sizeBytes ? await finish(writer) : await uploadNow(services, upload.id);
   };
   const isDone = upload.state === 'done';

@@ -28,6 +28,8 @@ export interface Piece {
   readonly checksum: PieceChecksum | null;
   /** Aborted when the process begins to stop. */
   readonly shutdown: AbortSignal;
+  /** Aborted when the call is cut short. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface Piece {
 export async function receivePiece(
   services: Services,
   writer: UploadWriter,
-  { body, checksum, shutdown }: Piece,
+  { body, checksum, shutdown, signal }: Piece,
 ): Promise<number> {
   const { upload } = writer;
   requireRoom(body, upload.sizeBytes, upload.offsetBytes);
@@ -58,7 +60,7 @@ export async function receivePiece(
       record: recordOf(services, store, writer),
       checksum,
       caller: body.caller,
-      stop: AbortSignal.any([writer.stop, shutdown]),
+      stop: AbortSignal.any([writer.stop, shutdown, refusalOf(signal)]),
     });
     storedBytes = end - offsetBytes;
     return end;
@@ -85,6 +87,17 @@ async function beginAtStore(
   if (await nameResumableUpload(database, id, storeUploadId)) return storeUploadId;
   await abortMultipart(place, storeUploadId).catch(() => undefined);
   throw new WriterLost();
+}
+
+/** Aborted when the platform refuses the rest. A caller that hangs up is noticed by its bytes, when all that came are read. */
+function refusalOf(signal: AbortSignal): AbortSignal {
+  const refused = new AbortController();
+  const pass = () => {
+    if (signal.reason instanceof Problem) refused.abort(signal.reason);
+  };
+  if (signal.aborted) pass();
+  else signal.addEventListener('abort', pass, { once: true });
+  return refused.signal;
 }
 
 function recordOf(

@@ -46,6 +46,8 @@ export function jsonBody(callerKey: CallerKey): RouteMiddleware {
         const release = acquirePlace(context, places, caller);
         try {
           const bytes = await readBody(context);
+          // The right to the call ended while its body came: nothing was done.
+          if (state.life.refusal !== undefined) throw state.life.refusal;
           if (bytes.length > limits.jsonBodyTurnBytes) await ownTurn(turns, state, caller);
           const json = parsed(bytes);
           // A call may wait for long: only what is needed after the schema is kept.

@@ -8,6 +8,10 @@ import type { ObjectStores } from './object-stores.ts';
 const heartbeatEveryMs = 10_000;
 /** A caller waits for its answer meanwhile. */
 const discardMs = 5_000;
+/** Each asks the store and the database several times. More at once would keep all other calls waiting for both. */
+const discardsAtOnce = 4;
+/** What breaks off beyond these is left to the sweeper. */
+const discardsWaiting = 2_000;
 /** The answer to the first insert may have got lost. */
 const againIsTheSame = 'on conflict (object_key) do update set heartbeat_at = clock_timestamp()';
 
@@ -51,6 +55,9 @@ export class PendingObjects {
   readonly #stores: ObjectStores;
   readonly #active = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  #discarding = 0;
+  /** Objects to be removed, each with the function that begins it. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(database: Queryable, stores: ObjectStores) {
     this.#database = database;
@@ -138,12 +145,36 @@ export class PendingObjects {
     this.#timer = undefined;
   }
 
-  /**
-   * Removes an object that was not published, at once where possible. When the publishing transaction did commit
-   * after all (its answer was lost), the object stays. Never throws: what fails here is left to the sweeper.
-   */
+  /** Removes an object that was not published; when others come first, the work waits no longer than one may take. */
   async #discard(objectKey: string, dataSource: DataSourceRow): Promise<void> {
     this.#release(objectKey);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, discardMs);
+      void this.#inTurn(() => this.#remove(objectKey, dataSource)).finally(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    if (this.#waiting.length >= discardsWaiting) return;
+    if (this.#discarding < discardsAtOnce) this.#discarding += 1;
+    else await new Promise<void>((begin) => this.#waiting.push(begin));
+    try {
+      await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#discarding -= 1;
+      else next();
+    }
+  }
+
+  /**
+   * When the publishing transaction did commit after all (its answer was lost), the object stays. Never throws: what fails
+   * here is left to the sweeper.
+   */
+  async #remove(objectKey: string, dataSource: DataSourceRow): Promise<void> {
     try {
       const store = this.#stores.of(dataSource);
       const signal = AbortSignal.timeout(discardMs);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
@@ -218,4 +220,28 @@ test('a session is followed no longer than its caller may read it, with TRAINEE_
     json: { role: 'Trainee' },
   });
   await eventually('the stream ends', () => reader.isOver);
+});
+
+test('an upload to a session lasts no longer than its caller may write to it, with TRAINEE_DATA=own', async () => {
+  const caller = await makePerson(apis.all.url, people.adminToken, 'Instructor');
+  const request = httpRequest(`${apis.own.url}/api/v2/node-instance/${ids.nodeInstance}/outputs/data`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${caller.token}`,
+      'x-platform-output-identifier': 'laps',
+      expect: '100-continue',
+    },
+  });
+  const answer = once(request, 'response');
+  request.flushHeaders();
+  await once(request, 'continue');
+  const drip = setInterval(() => request.write('x'.repeat(2048)), 50);
+  await ask(apis.all.url, 'PATCH', `/api/authorization/users/${caller.userId}`, {
+    token: people.adminToken,
+    json: { role: 'Trainee' },
+  });
+  const [response] = (await answer) as [IncomingMessage];
+  clearInterval(drip);
+  request.destroy();
+  expect(response.statusCode).toBe(404);
 });

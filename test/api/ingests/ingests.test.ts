@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { crc32 } from '../../../domain/access/token-format.ts';
@@ -216,6 +218,25 @@ describe('a file sent to an ingest', () => {
     expect((await send(urlPath, { secret, headers: { 'x-platform-output-identifier': 'a b' } })).status).toBe(
       400,
     );
+    expect(await database.query('select 1 from session where project_id = $1', [own])).toEqual([]);
+  });
+
+  test.each([
+    ['is deleted', 404, (path: string) => admin('DELETE', path)],
+    ['gets another secret', 401, (path: string) => admin('POST', `${path}/rotate-secret`)],
+  ])('is refused when its ingest %s while it comes, and leaves no session', async (_, status, change) => {
+    const own = await newProject();
+    const { id, urlPath, secret } = await newIngest({ projectId: own });
+    const request = httpRequest(`${api.url}/ingest/${urlPath}`, {
+      method: 'POST',
+      headers: { 'x-ingest-secret': secret, 'content-type': 'text/csv', expect: '100-continue' },
+    });
+    const answer = once(request, 'response');
+    request.flushHeaders();
+    await once(request, 'continue');
+    expect((await change(`${ingests}/${id}`)).status).toBeLessThan(300);
+    request.end('a,b\n1,2\n');
+    expect((await answer)[0].statusCode).toBe(status);
     expect(await database.query('select 1 from session where project_id = $1', [own])).toEqual([]);
   });
 

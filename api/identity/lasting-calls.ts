@@ -1,0 +1,76 @@
+/**
+ * Calls of people and devices that last: uploads that come slowly, downloads that are read slowly, long work. Each is
+ * checked again every few seconds, as it was at its beginning, and ends with the right to it: the token, the role, and for
+ * a Trainee the session. Calls with a runner token are cut by its own checks (api/runner-tokens/tokens.ts).
+ */
+import { Problem } from '../../domain/errors.ts';
+import type { Call } from '../../http/call.ts';
+import type { Route } from '../../http/route.ts';
+import type { OpenServices } from '../services.ts';
+import { refusalNow } from '../session-guard.ts';
+
+const checkEveryMs = 2_000;
+
+/** Their replies are silent for long, and check the same themselves. */
+const checkedApart: readonly unknown[] = ['sessionEvents', 'runLogs', 'claims'];
+
+export class LastingCalls {
+  readonly #services: Pick<OpenServices, 'auth' | 'database' | 'settings'>;
+  /** By bearer token. */
+  readonly #open = new Map<string, Map<Call, number>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isChecking = false;
+
+  constructor(services: Pick<OpenServices, 'auth' | 'database' | 'settings'>) {
+    this.#services = services;
+  }
+
+  /** Until the call is over. */
+  add(bearer: string, call: Call): void {
+    if (call.route === null || isCheckedApart(call.route)) return;
+    const own = this.#open.get(bearer) ?? new Map<Call, number>();
+    this.#open.set(bearer, own.set(call, performance.now()));
+    this.#timer ??= setInterval(() => void this.#checkAll(), checkEveryMs).unref();
+    call.life.onEnd(() => {
+      own.delete(call);
+      if (own.size === 0 && this.#open.get(bearer) === own) this.#open.delete(bearer);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    });
+  }
+
+  /** One token after the other, so that these checks never keep the others of this process waiting. */
+  async #checkAll(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    try {
+      const before = performance.now() - checkEveryMs;
+      for (const [bearer, own] of [...this.#open]) {
+        const calls = [...own].flatMap(([call, sinceMs]) => (sinceMs <= before ? [call] : []));
+        if (calls.length > 0 && !(await this.#check(bearer, calls))) break;
+      }
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  /** False where there is no answer: nobody knows of a right that has ended, so they go on and are checked again. */
+  async #check(bearer: string, calls: readonly Call[]): Promise<boolean> {
+    try {
+      const person = await this.#services.auth.identify(bearer, calls[0]!.requestId);
+      for (const call of calls) {
+        const refusal = await refusalNow(this.#services, call.route!, call, person);
+        if (refusal !== null) call.life.cut(refusal);
+      }
+      return true;
+    } catch (error) {
+      return !(error instanceof Problem && error.key === 'unavailable');
+    }
+  }
+}
+
+/** Calls about tasks are short, or wait for one. */
+function isCheckedApart({ share, errorStyle, method, body }: Route): boolean {
+  return checkedApart.includes(share) || (errorStyle === 'coded' && method !== 'GET' && body !== 'stream');
+}
