@@ -50,7 +50,7 @@ export async function isStillAllowed(
 
 /**
  * What a call that is under way would be refused with if it came now; null where it would be admitted.
- * @param person whom its token belongs to now; null for nobody
+ * @param person whom its token belongs to now; null where it is of none
  */
 export async function refusalNow(
   services: Needed,

@@ -17,7 +17,7 @@ export class Turns {
    * Resolves when no other piece of work is done.
    * @param signal ends the wait; it resolves at once then, and takes no turn
    */
-  take(caller = '', signal?: AbortSignal): Promise<void> {
+  wait(caller = '', signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const start = () => {
@@ -74,7 +74,7 @@ const turns = new Turns();
 
 /** Resolves when no other such call is at work; first come, first served. */
 export function ownTurn(): Promise<void> {
-  return turns.take();
+  return turns.wait();
 }
 
 const sliceMs = 20;

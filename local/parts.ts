@@ -101,7 +101,7 @@ export function comingTemporal(
       let chosen: Choice | undefined = await first;
       while (chosen !== undefined) {
         const work = use(chosen.address);
-        // Of a call whose address was given up, nobody wants to know how it ended.
+        // How a call ends whose address was given up does not count.
         work.catch(() => undefined);
         chosen = await Promise.race([work.then(() => undefined), chosen.next]);
       }

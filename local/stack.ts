@@ -196,9 +196,9 @@ async function startStorage(start: Start, temporal?: ComingTemporal): Promise<St
   };
   if (onStorage !== undefined) {
     const { roles } = storage;
-    const tell = (address?: TemporalAddress) =>
+    const begin = (address?: TemporalAddress) =>
       onStorage({ environment: environmentOf(start, storage, address), roles });
-    await (temporal === undefined ? tell() : temporal.withAddress(tell));
+    await (temporal === undefined ? begin() : temporal.withAddress(begin));
   }
   return storage;
 }

@@ -55,7 +55,7 @@ export class LastingCalls {
     }
   }
 
-  /** False where there is no answer: nobody knows of a right that has ended, so they go on and are checked again. */
+  /** False where there is no answer: the calls go on, and are checked again. */
   async #check(bearer: string, calls: readonly Call[]): Promise<boolean> {
     try {
       const person = await this.#services.auth.identify(bearer, calls[0]!.requestId);

@@ -30,7 +30,7 @@ export class StagingShares {
     this.#shareOf(part)?.growing.add(part);
   }
 
-  take(part: SharingPart): void {
+  acquire(part: SharingPart): void {
     const share = this.#shareOf(part);
     if (share !== undefined) share.held += 1;
   }

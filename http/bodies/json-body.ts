@@ -65,7 +65,7 @@ export function jsonBody(callerKey: CallerKey): RouteMiddleware {
 
 /** Without a token all callers are one here: what they send is short. */
 async function ownTurn(turns: Turns, { life }: Call, caller: string | null): Promise<void> {
-  await turns.take(caller ?? '', life.signal);
+  await turns.wait(caller ?? '', life.signal);
   // The connection is closed, and nothing was done.
   if (life.signal.aborted) throw new Problem('malformedRequest');
 }

@@ -78,7 +78,7 @@ export class StagingArea {
     this.#grow(part);
     if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
     if (this.#waiters.length > 0 || !this.#mayAcquire(part)) return undefined;
-    this.#shares.take(part);
+    this.#shares.acquire(part);
     return this.#memory();
   }
 
@@ -172,7 +172,7 @@ export class StagingArea {
   }
 
   #acquirePiece(part: FillingPart): Piece {
-    this.#shares.take(part);
+    this.#shares.acquire(part);
     const place = () => this.#freePlaces.pop() ?? this.#madePlaces++;
     return this.#memory() ?? place();
   }

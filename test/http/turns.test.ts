@@ -32,16 +32,16 @@ test('callers come in turn, however much one of them has waiting, and who gives 
   const turns = new Turns();
   const begun: string[] = [];
   const gone = new AbortController();
-  const take = async (caller: string, name: string, signal?: AbortSignal) => {
-    await turns.take(caller, signal);
+  const turn = async (caller: string, name: string, signal?: AbortSignal) => {
+    await turns.wait(caller, signal);
     if (signal?.aborted !== true) begun.push(name);
   };
   const all = [
-    ...[1, 2, 3, 4].map((number) => take('greedy', `greedy ${number}`)),
-    take('gone', 'gone', gone.signal),
-    take('gone', 'gone before', AbortSignal.abort()),
-    take('other', 'other 1'),
-    take('other', 'other 2'),
+    ...[1, 2, 3, 4].map((number) => turn('greedy', `greedy ${number}`)),
+    turn('gone', 'gone', gone.signal),
+    turn('gone', 'gone before', AbortSignal.abort()),
+    turn('other', 'other 1'),
+    turn('other', 'other 2'),
   ];
   gone.abort();
   await Promise.all(all);
