@@ -1,12 +1,15 @@
-"""Lists by pages while others change what is listed."""
+"""The client beside others: lists that change meanwhile, and threads that share it."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import pytest
-from sdp.client import Platform
+from sdp.client import ApiError, Platform
 
 Change = Callable[[list[str]], None]
 
@@ -56,3 +59,23 @@ def test_sessions_are_as_many_as_asked_for_even_when_others_are_made(monkeypatch
     assert sum(sizes) <= 250 + 130 + len(sizes) + 100
     platform, sizes = listed(list(there), monkeypatch, nothing)
     assert [session.id for session in platform.sessions(limit=10)] == there[:10] and sizes == [10]
+
+
+def test_threads_whose_sign_in_has_expired_sign_in_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    platform = Platform("http://127.0.0.1:9", username="u", password="p")
+    both_refused = threading.Barrier(2)
+    sign_ins = count(1)
+
+    def open(method: str, target: str, *, headers: Mapping[str, str], **_: Any) -> str:
+        if target == "/api/authorization/token":
+            return f"token-{next(sign_ins)}"
+        if headers["authorization"] == "Bearer token-1":
+            both_refused.wait()
+            raise ApiError(401, "expired")
+        return headers["authorization"]
+
+    monkeypatch.setattr(platform._api._http, "open", open)
+    monkeypatch.setattr("sdp.client.api.read_json", lambda answer: {"accessToken": answer})
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: platform._api.open("GET", "/user_data"), range(2)))
+    assert answers == ["Bearer token-2"] * 2
