@@ -77,5 +77,5 @@ def test_threads_whose_sign_in_has_expired_sign_in_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(platform._api._http, "open", open)
     monkeypatch.setattr("sdp.client.api.read_json", lambda answer: {"accessToken": answer})
     with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda _: platform._api.open("GET", "/user_data"), range(2)))
+        answers: list[Any] = list(pool.map(lambda _: platform._api.open("GET", "/user_data"), range(2)))
     assert answers == ["Bearer token-2"] * 2
