@@ -64,9 +64,22 @@ export const cancelReport = { category: 'error', reason: 'cancelled' } as const;
 /** The message of any thrown value, with its cause. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return textOf(error);
-  const message = error.message || error.name;
+  const message = textOf(error.message || error.name);
   const cause = error.cause instanceof Error ? error.cause.message : '';
   return cause === '' || message.includes(cause) ? message : `${message} (${cause})`;
+}
+
+/** What the runner's code threw; another error in place of one whose own getters throw. */
+export function readable(thrown: unknown): unknown {
+  try {
+    inspect(thrown);
+    // Whatever the kit reads.
+    if (thrown instanceof Error)
+      void [messageOf(thrown), thrown.stack, isTaskFailure(thrown), isTaskCancelled(thrown)];
+    return thrown;
+  } catch {
+    return new Error('The error that was thrown cannot be read.');
+  }
 }
 
 function textOf(thrown: unknown): string {

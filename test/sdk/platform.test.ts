@@ -225,18 +225,20 @@ test('what a run logs and prints stands in its log, once, although answers were 
   ]);
 });
 
-test('a process that an uncaught error ends writes the error into the log of the run that it leaves', async () => {
+test.each([
+  ['leaves a rejection', 1, ', because no code caught this error: Error: nothing awaits this'],
+  ['exits', 3, ' with code 3, before the task has ended.'],
+])('a process whose code %s writes into the log of the run why it ends', async (behaviour, code, why) => {
   const graph = await stage.chainOf(1, { maxAttempts: 1, leaseSeconds: 10 });
   const child = await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
-    BEHAVIOUR: 'leaves a rejection',
+    BEHAVIOUR: behaviour,
     TEMPLATE: graph.template,
   });
   await stage.upload(graph, 'input', 'x');
-  expect(await child.ended).toBe(1);
-  expect(child.log()).toContain('Error: nothing awaits this');
+  expect(await child.ended).toBe(code);
   expect(await linesOf(await runOf(graph.nodes.n1), 2)).toEqual([
     'info begun',
-    'error The runner process ends, because no code caught this error: Error: nothing awaits this',
+    `error The runner process ends${why}`,
   ]);
 });
 

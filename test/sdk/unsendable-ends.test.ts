@@ -21,6 +21,33 @@ const ends: readonly [string, (task: Task) => RunResult<JsonObject>, string][] =
     '{ code: 5 }',
   ],
   [
+    'an error that cannot be read',
+    () => {
+      throw Object.defineProperty(new Error('x'), 'stack', {
+        get: () => {
+          throw new Error('not now');
+        },
+      });
+    },
+    'cannot be read',
+  ],
+  [
+    'a proxy that was revoked',
+    () => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      throw proxy;
+    },
+    'cannot be read',
+  ],
+  [
+    'an error whose message is no text',
+    () => {
+      throw Object.assign(new Error('x', { cause: new Error('c') }), { message: { code: 5 } });
+    },
+    '{ code: 5 }',
+  ],
+  [
     'a loop over new inputs that it does not wait for',
     (task) => {
       void task.eachNewInput((input) => input.text());

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { type CancelReason, messageOf } from '../errors.ts';
+import { type CancelReason, messageOf, readable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type LogEntry, logEntry } from '../logs/log-entry.ts';
 import { LogShare } from '../logs/log-share.ts';
@@ -44,7 +44,7 @@ export class Heartbeats {
   constructor(settings: ThreadSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
-    process.on('uncaughtExceptionMonitor', this.#onUncaught);
+    process.on('uncaughtExceptionMonitor', this.#onUncaught).on('exit', this.#onProcessExit);
   }
 
   /** Resolves when the thread runs, so that no task is claimed without heartbeats. */
@@ -109,18 +109,26 @@ export class Heartbeats {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    process.off('uncaughtExceptionMonitor', this.#onUncaught);
+    process.off('uncaughtExceptionMonitor', this.#onUncaught).off('exit', this.#onProcessExit);
     await this.#thread?.terminate();
   }
+
+  readonly #onUncaught = (error: unknown): void => {
+    // The program's own handler decides whether it ends.
+    if (process.listenerCount('uncaughtException') > 0) return;
+    this.#endLogs(`The runner process ends, because no code caught this error: ${inspect(readable(error))}`);
+    process.off('exit', this.#onProcessExit);
+  };
+
+  /** Code that calls `process.exit` ends all tasks of the process, and nothing else says so. */
+  readonly #onProcessExit = (code: number): void =>
+    this.#endLogs(`The runner process ends with code ${code}, before the task has ended.`);
 
   /**
    * The process is about to end, and its tasks with it: their logs must say why. This thread stops here until the other
    * one has sent the lines, since nothing runs in it any more.
    */
-  readonly #onUncaught = (error: unknown): void => {
-    // The program's own handler decides whether it ends.
-    if (process.listenerCount('uncaughtException') > 0) return;
-    const sentence = `The runner process ends, because no code caught this error: ${inspect(error)}`;
+  #endLogs(sentence: string): void {
     for (const taskId of this.#tasks.keys()) {
       this.log(taskId, logEntry('error', sentence));
       this.#post({ kind: 'flush-log', taskId, limitMs: lastLinesMs });
@@ -129,7 +137,7 @@ export class Heartbeats {
     const clock = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     while (performance.now() < untilMs && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
       Atomics.wait(clock, 0, 0, 10);
-  };
+  }
 
   #post(message: ToThread): void {
     this.#thread?.postMessage(message);

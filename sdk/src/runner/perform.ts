@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '../calls/connection.ts';
 import { PlatformTaskCalls } from '../calls/task-calls.ts';
 import type { ClaimWire } from '../calls/wire.ts';
-import { messageOf, TaskCancelled } from '../errors.ts';
+import { messageOf, readable, TaskCancelled } from '../errors.ts';
 import type { Heartbeats } from '../heartbeats/heartbeats.ts';
 import { captured } from '../logs/console-capture.ts';
 import { TaskLog } from '../logs/task-log.ts';
@@ -77,7 +77,8 @@ class Performance {
       instanceId,
       cancel: this.#cancel.signal,
       onEnd: (error) => this.#abort(error.status === 404 ? 'lease-lost' : 'unauthorized'),
-      onUnheard: (error) => {
+      onUnheard: (thrown) => {
+        const error = readable(thrown);
         parts.settings.log('error', `an input failed: ${messageOf(error)}`, { ...this.#ids });
         this.#log.failure(error);
         this.#broken.resolve(reportOfError(error, undefined));
@@ -144,7 +145,8 @@ class Performance {
       const why = cancelled()?.why;
       if (why === 'lease-lost' || why === 'unauthorized') return { kind: 'none' };
       return reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });
-    } catch (error) {
+    } catch (thrown) {
+      const error = readable(thrown);
       const failed = reportOfError(error, cancelled());
       if (failed.kind === 'fail' && !calls.signal.aborted) {
         settings.log('error', messageOf(error), { taskId, stack: (error as Error)?.stack });

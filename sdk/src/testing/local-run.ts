@@ -1,6 +1,6 @@
 /** Runs a runner's code on a task without a platform. */
 import type { AnnotationWire, ClaimWire } from '../calls/wire.ts';
-import { type FailureCategory, TaskCancelled } from '../errors.ts';
+import { type FailureCategory, readable, TaskCancelled } from '../errors.ts';
 import type { Progress } from '../heartbeats/heartbeat-messages.ts';
 import { captured, uncaptured } from '../logs/console-capture.ts';
 import type { LogEntry } from '../logs/log-entry.ts';
@@ -86,8 +86,9 @@ export async function runLocally(local: LocalTask): Promise<TaskResult> {
     const result = await (runner.captureConsole === false ? run() : captured(log, run));
     await task.finished();
     report = reportOfResult(result, { hasMore: task.hasMore, state: task.state.unstored });
-  } catch (error) {
-    failure = error;
+  } catch (thrown) {
+    failure = thrown;
+    const error = readable(thrown);
     log.failure(error);
     const line = logs.at(-1);
     if (line !== undefined) local.onLog?.(line);

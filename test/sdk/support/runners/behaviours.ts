@@ -56,6 +56,10 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
     void Promise.reject(new Error('nothing awaits this'));
     await sleep(600_000, undefined, { signal: task.signal });
   },
+  exits(task) {
+    task.log.info('begun');
+    process.exit(3);
+  },
   /** Is done soon, signal or not. */
   async soon(task) {
     console.error('waiting');

@@ -100,8 +100,9 @@ class Api:
         """One try, up to the head of a successful answer; signs in, and again when the sign-in has expired."""
         given = {key: value for key, value in (query or {}).items() if value is not None}
         target = f"{path}?{urlencode(given)}" if given else path
+        refused: str | None = None
         for is_second in (False, True):
-            token = self._signed_in(is_second)
+            token = self._signed_in(refused)
             try:
                 return self._http.open(
                     method,
@@ -115,6 +116,7 @@ class Api:
             except ApiError as error:
                 if error.status != 401 or is_second or self._credentials is None:
                     raise
+                refused = token
         raise AssertionError("the second try returns or raises")
 
     def open_download(self, path: str, headers: Headers) -> Answer:
@@ -132,9 +134,10 @@ class Api:
         self._http.close()
         self._downloads.close()
 
-    def _signed_in(self, anew: bool) -> str:
+    def _signed_in(self, refused: str | None) -> str:
+        """The token, or another one than that which was refused. Threads that were refused together sign in once."""
         with self._lock:
-            if self._token is None or (anew and self._credentials is not None):
+            if self._token is None or self._token == refused:
                 assert self._credentials is not None
                 username, password = self._credentials
                 body = json_text({"username": username, "password": password}).encode()

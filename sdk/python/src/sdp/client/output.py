@@ -6,7 +6,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +21,7 @@ from .._inputs.inputs import parse_time
 from .._inputs.text import Row, read_json, read_lines, read_named_rows, read_text
 from ..errors import ApiError, NetworkError, SdpError
 from .api import Api, is_worth_it
+from .save import save_as
 
 if TYPE_CHECKING:
     import pandas
@@ -98,13 +99,15 @@ class Output:
             yield from read_named_rows(stream)
 
     def save(self, target: str | os.PathLike[str]) -> Path:
-        """Writes the bytes to a file, or into a folder under the output's identifier. Returns the file."""
+        """Writes the bytes to a file, or into a folder under the output's identifier. Returns the file.
+
+        A file that you name is replaced. In a folder one with other bytes is not: FileExistsError is raised.
+        """
         path = Path(target)
-        if path.is_dir():
+        is_folder = path.is_dir()
+        if is_folder:
             path = path / (re.sub(r"[^A-Za-z0-9._-]+", "_", self.output_identifier).lstrip(".") or "output")
-        begun = path.with_name(f"{path.name}.part")
-        save_download(self.open, begun)
-        begun.replace(path)
+        save_as(self.open, path, may_replace=not is_folder)
         return path
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
@@ -143,17 +146,6 @@ def session_outputs(api: Api, session_id: str, query: Mapping[str, Any]) -> Iter
         cursor = page["nextCursor"]
         if cursor is None:
             return
-
-
-def save_download(opened: Callable[[], BinaryIO], file: Path) -> None:
-    """Writes a download to a file."""
-
-    def save() -> None:
-        with closing(opened()) as stream, file.open("wb") as target:
-            while piece := stream.read(_PIECE_BYTES):
-                target.write(piece)
-
-    read_whole(save)
 
 
 def open_download(api: Api, path: str, coding: str = "identity") -> BinaryIO:

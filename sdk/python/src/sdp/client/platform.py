@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .._inputs.frames import library
 from .api import Api
+from .pages import rows_by_pages
 from .query import Filter, parse_query
 from .run import Run
 from .session import MissingOutput, Session
@@ -17,7 +18,6 @@ from .session import MissingOutput, Session
 if TYPE_CHECKING:
     import pandas
 
-_PAGE_SESSIONS = 100
 _NAMED_SESSIONS = 5
 """So many sessions a warning names."""
 
@@ -87,23 +87,23 @@ class Platform:
         limit: int | None = None,
         order_by: str = "-createdAt",
     ) -> Iterator[Session]:
-        """As :meth:`sessions`, by pages as they are needed."""
+        """As :meth:`sessions`, by pages as they are needed.
+
+        Sessions that others make or delete meanwhile let it leave out none of the rest, and return none twice.
+        """
         filters = self._filters(query, project, template)
         direction = "desc" if order_by.startswith("-") else "asc"
         document: dict[str, Any] = {"orderBy": [{"path": order_by.lstrip("-"), "direction": direction}]}
         if filters:
             document["filter"] = filters[0] if len(filters) == 1 else {"and": filters}
-        offset = 0
-        while limit is None or offset < limit:
-            size = _PAGE_SESSIONS if limit is None else min(_PAGE_SESSIONS, limit - offset)
+
+        def read(offset: int, size: int) -> list[dict[str, Any]]:
             body = self._api.object("POST", "/api/sessions/query", json={**document, "limit": size, "offset": offset})
-            rows = body["template"]["sessions"]
-            for row in rows:
-                yield Session(row, json.loads(row["metadataJson"] or "{}"), self._api)
-            offset += len(rows)
-            # A count may end at a bound.
-            if len(rows) < size:
-                return
+            rows: list[dict[str, Any]] = body["template"]["sessions"]
+            return rows
+
+        for row in rows_by_pages(read, limit):
+            yield Session(row, json.loads(row["metadataJson"] or "{}"), self._api)
 
     def session(self, session_id: str) -> Session:
         """One session by its id."""

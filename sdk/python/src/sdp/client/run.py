@@ -12,7 +12,8 @@ from typing import Any
 from .._inputs.inputs import parse_time
 from ..testing.case_files import file_name
 from .api import Api
-from .output import open_download, outputs_of, save_download
+from .output import open_download, outputs_of
+from .save import save_download
 
 
 @dataclass(frozen=True)
