@@ -24,6 +24,8 @@ export class Slot {
   readonly #options: PlatformOptions;
   #process: Supervised;
   #gate: Gate | undefined;
+  /** Settles when no restart is under way. */
+  #restarted: Promise<void> = Promise.resolve();
   /** False when a balancer would skip it. */
   isInRotation = true;
   /** Ends that no injected fault caused. */
@@ -72,8 +74,17 @@ export class Slot {
     await this.#process.stop();
   }
 
-  /** Ends it in order and starts it with other variables: earlier changes are reset. */
-  async restart(variables: Readonly<Record<string, string>> = {}): Promise<void> {
+  /**
+   * Ends it in order and starts it with other variables: earlier changes are reset. Two faults of a pair may both restart it:
+   * one does so after the other, or both would start a process at the same port.
+   */
+  restart(variables: Readonly<Record<string, string>> = {}): Promise<void> {
+    const restarted = this.#restarted.then(() => this.#restartNow(variables));
+    this.#restarted = restarted.catch(() => undefined);
+    return restarted;
+  }
+
+  async #restartNow(variables: Readonly<Record<string, string>>): Promise<void> {
     await this.#process.stop();
     this.#process = this.#make(variables);
     // Another fault may cut it off from its servers; `npm start` would report that to the operator.
