@@ -44,8 +44,7 @@ export async function isStillAllowed(
   call: GuardedCall & { readonly principal: Principal },
 ): Promise<boolean> {
   const person = await services.auth.identify(call.principal.bearer, call.requestId);
-  if (person === null || !decideAccess(route.access, person).allowed) return false;
-  return await isAdmitted(services, route.id, call, person);
+  return (await refusalNow(services, route, call, person)) === null;
 }
 
 /**
@@ -54,7 +53,7 @@ export async function isStillAllowed(
  */
 export async function refusalNow(
   services: Needed,
-  route: Route,
+  route: Pick<Route, 'id' | 'access' | 'refusals'>,
   call: GuardedCall,
   person: Principal | null,
 ): Promise<Problem | null> {

@@ -19,15 +19,13 @@ export function wholeNumber(min: number, max: number) {
 
 /** A value that is the address of a server. */
 export const webAddress = () =>
-  z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' });
+  z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true });
 
 /** A value that is the address by which people reach the platform, which has a host name or port of its own. */
 export const publicAddress = () =>
-  z
-    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address', abort: true })
-    .refine((address) => /^https?:\/\/[^/?#@]+\/?$/i.test(address), {
-      error: 'must be an address without a path: the platform cannot be below one',
-    });
+  webAddress().refine((address) => /^https?:\/\/[^/?#@]+\/?$/i.test(address), {
+    error: 'must be an address without a path: the platform cannot be below one',
+  });
 
 /** A value that is the address of a server that speaks no HTTP. */
 export const hostAndPort = () =>

@@ -8,16 +8,21 @@ import type { Call } from '../../http/call.ts';
 import type { Route } from '../../http/route.ts';
 import type { OpenServices } from '../services.ts';
 import { refusalNow } from '../session-guard.ts';
+import { type OpenCall, OpenCalls } from './open-calls.ts';
 
 const checkEveryMs = 2_000;
 
 /** Their replies are silent for long, and check the same themselves. */
 const checkedApart: readonly unknown[] = ['sessionEvents', 'runLogs', 'claims'];
 
+interface LastingCall extends OpenCall {
+  readonly call: Call;
+  readonly sinceMs: number;
+}
+
 export class LastingCalls {
   readonly #services: Pick<OpenServices, 'auth' | 'database' | 'settings'>;
-  /** By bearer token. */
-  readonly #open = new Map<string, Map<Call, number>>();
+  readonly #open = new OpenCalls<LastingCall>();
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
 
@@ -28,13 +33,11 @@ export class LastingCalls {
   /** Until the call is over. */
   add(bearer: string, call: Call): void {
     if (call.route === null || isCheckedApart(call.route)) return;
-    const own = this.#open.get(bearer) ?? new Map<Call, number>();
-    this.#open.set(bearer, own.set(call, performance.now()));
+    const { life } = call;
+    this.#open.add(bearer, { call, life, sinceMs: performance.now() });
     this.#timer ??= setInterval(() => void this.#checkAll(), checkEveryMs).unref();
-    call.life.onEnd(() => {
-      own.delete(call);
-      if (own.size === 0 && this.#open.get(bearer) === own) this.#open.delete(bearer);
-      if (this.#open.size > 0) return;
+    life.onEnd(() => {
+      if (!this.#open.isEmpty) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
     });
@@ -46,8 +49,9 @@ export class LastingCalls {
     this.#isChecking = true;
     try {
       const before = performance.now() - checkEveryMs;
-      for (const [bearer, own] of [...this.#open]) {
-        const calls = [...own].flatMap(([call, sinceMs]) => (sinceMs <= before ? [call] : []));
+      for (const bearer of this.#open.tokens) {
+        const lasting = this.#open.of(bearer).filter(({ sinceMs }) => sinceMs <= before);
+        const calls = lasting.map(({ call }) => call);
         if (calls.length > 0 && !(await this.#check(bearer, calls))) break;
       }
     } finally {

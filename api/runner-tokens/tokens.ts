@@ -19,8 +19,9 @@ import {
   touchRunnerToken,
 } from '../../store/runners/runner-tokens.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
+import { OpenCalls } from '../identity/open-calls.ts';
 import { TokenCreators } from './creators.ts';
-import { OpenCalls } from './open-calls.ts';
+
 import { principalOf, type RunnerPrincipal } from './principal.ts';
 import { releaseEndedTasks } from './release-ended-tasks.ts';
 
@@ -72,7 +73,7 @@ export class RunnerTokens {
     const digest = digestOf(this.#parts.secrets, bearer);
     if (digest === null) return null;
     const principal = await this.#identified(digest);
-    if (principal !== null) this.#open.add(principal.tokenId, call.life);
+    if (principal !== null) this.#open.add(principal.tokenId, call);
     return principal;
   }
 
@@ -193,7 +194,7 @@ export class RunnerTokens {
 
   /** Ends the calls whose tokens would be refused for a new call. */
   async #cutEnded(): Promise<void> {
-    const tokenIds = this.#open.tokenIds;
+    const tokenIds = this.#open.tokens;
     const atMs = performance.now();
     const rows = tokenIds.length === 0 ? [] : await readRunnerTokens(this.#parts.database, tokenIds);
     const byId = new Map(rows.map((row) => [row.id, row]));

@@ -103,16 +103,14 @@ export class SeriesChild {
   }
 
   #startNext(): void {
-    for (let id = this.#queue.next(); id !== undefined; id = this.#queue.next()) {
-      const started = id;
-      const request = this.#requests.get(id);
-      if (request === undefined) {
-        this.#queue.end(id);
-        continue;
-      }
+    for (;;) {
+      const id = this.#queue.next();
+      if (id === undefined) return;
+      // It waits only as long as it has a request.
+      const request = this.#requests.get(id)!;
       const { requestTimeoutMs } = this.#settings;
       request.timer = setTimeout(
-        () => this.#abandon(started, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
+        () => this.#abandon(id, new SeriesTimeout(`Reading took longer than ${requestTimeoutMs} ms.`)),
         requestTimeoutMs,
       );
       this.#send({ kind: 'read', id, job: request.job });
