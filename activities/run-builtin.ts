@@ -29,6 +29,7 @@ import {
   InvalidInputError,
 } from './builtin/node.ts';
 import { builtinNodes } from './builtin/nodes.ts';
+import { letOthersFirst } from './builtin-order.ts';
 import { keepAlive, mustRelease } from './keep-alive.ts';
 import { RunLog } from './run-log.ts';
 
@@ -70,6 +71,7 @@ export function createBuiltinActivities(
     async [activityNames.runBuiltin](_sessionId, runId, attempt) {
       const identity = { holder: builtinHolder, instanceId: slots.acquire() };
       try {
+        await letOthersFirst(services.database, runId);
         const task = await claimRun(services.database, identity, { runId, attempt, leaseSeconds });
         if (!task) return await outcomeElsewhere(services, runId, attempt);
         const caller = { ...identity, taskId: task.taskId };
