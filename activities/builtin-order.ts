@@ -8,6 +8,8 @@ import { builtinNodes } from './builtin/nodes.ts';
 /** A run waits so much longer with each time that it lets others go first, up to a bound. */
 const stepMs = 500;
 const maxMs = 5_000;
+/** So many times it does so whatever happens: a busy queue is not worked through at once. */
+const patientAttempts = 3;
 const templates = builtinNodes.map(({ name }) => name);
 
 /**
@@ -16,7 +18,7 @@ const templates = builtinNodes.map(({ name }) => name);
  */
 export async function letOthersFirst(database: Database, runId: string): Promise<void> {
   const { attempt } = Context.current().info;
-  if (!(await isBehindOthers(database, runId, templates, attempt > 1))) return;
+  if (!(await isBehindOthers(database, runId, templates, attempt > patientAttempts))) return;
   throw ApplicationFailure.create({
     message: 'Runs that come first, by their priority or their time, are still queued.',
     nextRetryDelay: Math.min(attempt * stepMs, maxMs),

@@ -157,8 +157,9 @@ const pending = (inputs: number) => `${count(inputs, 'input')} ${inputs === 1 ? 
 
 function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun): Explanation {
   const since = `Queued since ${time(run.queuedAt)}`;
+  const behind = `${since} behind ${count(run.tasksAhead, 'task')}`;
   if (runners === null) {
-    return { why: 'queued', sentence: `${since} for the platform's own workers.` };
+    return { why: 'queued', sentence: `${behind} of the platform's own workers.` };
   }
   const { runnerType, lastSeenAt, recent, recentBusy, recentDrained, ofType } = runners;
   if (recent === 0 && ofType > 0) {
@@ -188,7 +189,7 @@ function explainQueued({ runners, now, fullLimits }: ExplainFacts, run: OpenRun)
   return {
     why: 'queued',
     sentence:
-      `${since} behind ${count(run.tasksAhead, 'task')}; of ${count(recent - recentDrained, 'runner')} of type ${runnerType} ` +
+      `${behind}; of ${count(recent - recentDrained, 'runner')} of type ${runnerType} ` +
       `${recentBusy} ${isOrAre(recentBusy)} busy.`,
   };
 }

@@ -20,10 +20,10 @@ export const claimTime = (queueTime: string, session: string, project: string) =
 const orderSlackSeconds = 30;
 
 /**
- * Whether a built-in run goes behind others that their workflows have handed out already. One that has let others go
- * first does so again only while a built-in run is held: a run that never starts must not keep all others waiting.
+ * Whether a built-in run goes behind others that their workflows have handed out already. One that has waited long does
+ * so only while a built-in run is held: a run that never starts must not keep all others waiting.
  * @param templates the built-in node templates
- * @param hasWaited it has let others go first
+ * @param hasWaited it has let others go first some times
  */
 export async function isBehindOthers(
   database: Database,
