@@ -1,10 +1,6 @@
 /**
  * Room for bytes between their arrival and their storage: a fixed number of memory blocks, and a file in a configured
  * folder for what does not fit, bounded too. A part that needs more waits until others are sent.
- *
- * Parts grow while they are filled and release nothing before they are full, so the room must never be full of parts of
- * which none can be finished: as much stays free as the neediest of them lacks, and only one part at a time may use it. The
- * same holds within half of the room for the parts of one caller, so that no caller keeps others waiting.
  */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -12,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../domain/limits.ts';
-import { type SharingPart, StagingShares } from '../../domain/outputs/staging-shares.ts';
+import { type GrowingPart, StagingShares } from '../../domain/outputs/staging-shares.ts';
 
 export const blockBytes = 64 * 1024;
 const diskFullPauseMs = 250;
@@ -35,7 +31,7 @@ export interface StagingOptions {
 }
 
 /** Something that is being filled. */
-export interface FillingPart extends SharingPart {
+export interface FillingPart extends GrowingPart {
   /** Aborted when it is no longer wanted. */
   readonly signal: AbortSignal;
 }
@@ -56,9 +52,6 @@ export class StagingArea {
   #freePlaces: number[] = [];
   #madePlaces = 0;
   readonly #maxPlaces: number;
-  readonly #growing = new Set<FillingPart>();
-  /** The part that may use the reserve. */
-  #favoured: FillingPart | undefined;
   #waiters: Waiter[] = [];
   readonly #shares: StagingShares;
 
@@ -70,26 +63,21 @@ export class StagingArea {
       ...options,
     };
     this.#maxPlaces = Math.floor(this.#options.maxBytes / blockBytes);
-    this.#shares = new StagingShares(Math.floor(this.#allBlocks / 2));
+    this.#shares = new StagingShares(this.#maxPlaces + limits.stagingMemoryBytes / blockBytes);
   }
 
   /** A memory block for a part, if one is free at once. */
   acquireMemory(part: FillingPart): Buffer | undefined {
-    this.#grow(part);
+    this.#shares.grow(part);
     if (this.#freeMemory.length + this.#unmadeMemory === 0) return undefined;
-    if (this.#waiters.length > 0 || !this.#mayAcquire(part)) return undefined;
+    if (this.#waiters.length > 0 || !this.#shares.mayAcquire(part)) return undefined;
     this.#shares.acquire(part);
     return this.#memory();
   }
 
-  #grow(part: FillingPart): void {
-    this.#growing.add(part);
-    this.#shares.grow(part);
-  }
-
   /** Stores a full block of a part. @throws StagingFull, the signal's reason, what the file system throws */
   async store(part: FillingPart, block: Buffer): Promise<Piece> {
-    this.#grow(part);
+    this.#shares.grow(part);
     const untilMs = performance.now() + this.#options.waitSeconds * 1000;
     for (;;) {
       const piece = await this.#acquire(part, untilMs);
@@ -133,31 +121,8 @@ export class StagingArea {
 
   /** The part will not grow any more. */
   leave(part: FillingPart): void {
-    this.#growing.delete(part);
     this.#shares.leave(part);
-    if (this.#favoured === part) this.#favoured = undefined;
     this.#serve();
-  }
-
-  get #freeBlocks(): number {
-    const places = this.#freePlaces.length + this.#maxPlaces - this.#madePlaces;
-    return this.#freeMemory.length + this.#unmadeMemory + places;
-  }
-
-  #mayAcquire(part: FillingPart): boolean {
-    const free = this.#freeBlocks;
-    if (free === 0) return false;
-    if (part === this.#favoured) return true;
-    const inShare = this.#shares.placeOf(part);
-    if (inShare === 'none') return false;
-    let neediest = 0;
-    for (const one of this.#growing) neediest = Math.max(neediest, one.missingBlocks);
-    if (free <= neediest) {
-      if (this.#favoured !== undefined || free < part.missingBlocks) return false;
-      this.#favoured = part;
-    }
-    if (inShare === 'last') this.#shares.favour(part);
-    return true;
   }
 
   #memory(): Buffer | undefined {
@@ -167,10 +132,6 @@ export class StagingArea {
     return Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  get #allBlocks(): number {
-    return this.#maxPlaces + limits.stagingMemoryBytes / blockBytes;
-  }
-
   #acquirePiece(part: FillingPart): Piece {
     this.#shares.acquire(part);
     const place = () => this.#freePlaces.pop() ?? this.#madePlaces++;
@@ -178,9 +139,9 @@ export class StagingArea {
   }
 
   async #acquire(part: FillingPart, untilMs: number): Promise<Piece> {
-    if ((this.#waiters.length === 0 || part === this.#favoured) && this.#mayAcquire(part))
+    if ((this.#waiters.length === 0 || this.#shares.isFavoured(part)) && this.#shares.mayAcquire(part))
       return this.#acquirePiece(part);
-    if (part.missingBlocks > this.#allBlocks) throw new StagingFull();
+    if (part.missingBlocks > this.#shares.blocks) throw new StagingFull();
     part.signal.throwIfAborted();
     return await new Promise<Piece>((resolve, reject) => {
       const end = (settle: () => void) => {
@@ -201,9 +162,9 @@ export class StagingArea {
 
   /** Gives free room to the waiting parts in their order, the favoured one first. */
   #serve(): void {
-    while (this.#freeBlocks > 0) {
-      const next = this.#waiters.find(({ part }) => part === this.#favoured) ?? this.#firstInShare();
-      if (next === undefined || !this.#mayAcquire(next.part)) return;
+    while (this.#shares.free > 0) {
+      const next = this.#waiters.find(({ part }) => this.#shares.isFavoured(part)) ?? this.#firstInShare();
+      if (next === undefined || !this.#shares.mayAcquire(next.part)) return;
       next.grant(this.#acquirePiece(next.part));
     }
   }
@@ -213,8 +174,8 @@ export class StagingArea {
     const full = new Set<string | undefined>();
     for (const waiter of this.#waiters) {
       const { part } = waiter;
-      if (full.has(part.caller) && !this.#shares.isFavoured(part)) continue;
-      if (this.#shares.placeOf(part) !== 'none') return waiter;
+      if (full.has(part.caller) && !this.#shares.isFavouredOfCaller(part)) continue;
+      if (this.#shares.hasPlaceInShare(part)) return waiter;
       full.add(part.caller);
     }
     return undefined;
