@@ -4,13 +4,13 @@
  * the memory of one process. Each conversion of a recording has a process of its own in any case.
  */
 import { flushCompileCache } from 'node:module';
-import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createIngestActivities } from '../activities/ingest.ts';
 import { createReportActivities } from '../activities/scheduled-reports.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
+import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { Database } from '../store/connection/database.ts';
 import { checkSchema } from '../store/connection/schema-check.ts';
@@ -249,8 +249,11 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
   ];
 }
 
+const usage = `Usage: node worker/main.ts [--queue ${Object.keys(queues).join('|')}]
+Runs workflows (default), built-in nodes, or both. Its settings are variables: docs/reference/configuration.md.`;
+
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { queue: { type: 'string', default: 'workflows' } } });
+  const values = readCall(usage, { queue: { type: 'string', default: 'workflows' } });
   try {
     const queue = queueNamed(values.queue);
     const { telemetry: asked, worker } = readSettings(settingsParts, process.env);
