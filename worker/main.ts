@@ -12,6 +12,7 @@ import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
 import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
+import { planAgainAfterClockStep } from '../store/administration/clock-steps.ts';
 import { Database } from '../store/connection/database.ts';
 import { checkSchema } from '../store/connection/schema-check.ts';
 import { databaseSettings } from '../store/connection/settings.ts';
@@ -242,6 +243,11 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
       removesOrphans: settings.worker.RETENTION_REMOVES_ORPHANS,
     }),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
+    startLoop('clock', 60_000, log, async () => {
+      const rows = await planAgainAfterClockStep(database);
+      if (rows > 0)
+        log.warn({ rows }, 'the clock of the database was put back; what waited for it is planned again');
+    }),
     startLoop('claim order', 2_000, log, () => orderChangedProjects(database)),
     startLoop('namespace', 60_000, log, async () => {
       await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
