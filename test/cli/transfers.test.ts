@@ -46,6 +46,7 @@ describe('sdp outputs list', () => {
       JSON.parse((await sdp(['outputs', 'list', graph.sessionId, ...args, '--json'])).out) as object[];
     expect(await listed()).toMatchObject([{ outputIdentifier: 'lap-2' }, { outputIdentifier: 'lap-1' }]);
     expect(await listed('--search', 'P-1')).toMatchObject([{ outputIdentifier: 'lap-1' }]);
+    expect(await listed('--limit', '1')).toMatchObject([{ outputIdentifier: 'lap-2' }]);
     const shown = await sdp(['outputs', 'list', graph.sessionId]);
     expect(shown.out).toMatch(new RegExp(`^ID +NODE +IDENTIFIER .*\n\\d+ +${graph.nodes.input} +lap-2 `));
     const latest = await sdp(['outputs', 'latest', String(graph.nodes.input), '--json']);
@@ -54,6 +55,8 @@ describe('sdp outputs list', () => {
     expect([empty.code, empty.err]).toEqual([1, expect.stringContaining('has no output')]);
     const wrong = await sdp(['outputs', 'list', String(graph.nodes.input), '--search', 'lap']);
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--search needs a session')]);
+    const limited = await sdp(['outputs', 'list', String(graph.nodes.input), '--limit', '1']);
+    expect([limited.code, limited.err]).toEqual([2, expect.stringContaining('--limit needs a session')]);
     const named = (name: string) => ['outputs', 'list', String(graph.nodes.input), '--identifier', name];
     expect((await sdp(named('lap-1'))).out).toMatch(/^ID .*\n\d+ +lap-1 .*\n$/);
     expect((await sdp(named('lap'))).out).toBe('No output lap.\n');
