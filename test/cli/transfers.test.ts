@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { PlatformClient } from '../../cli/platform-client.ts';
+import { s3Client } from '../support/bucket.ts';
 import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
@@ -91,6 +93,24 @@ describe('sdp upload', () => {
     const again = await sdp(['upload', String(graph.nodes.input), ...files]);
     expect(again.err.match(/already stored as output/g)).toHaveLength(5);
     expect(await outputsOf(graph)).toEqual(outputs);
+  });
+
+  test('sends a file again whose bytes the store has lost', async () => {
+    const graph = await stage.chainOf(1);
+    const file = fileOf('lost.csv', 'a\n1\n');
+    expect((await sdp(['upload', graph.sessionId, file])).code).toBe(0);
+    const [first] = await outputsOf(graph);
+    const s3 = s3Client(stage.platform.environment);
+    const [row] = await stage.database.query<{ objectKey: string }>(
+      'select object_key from node_output where id = $1',
+      [first!.id],
+    );
+    await s3.send(new DeleteObjectCommand({ Bucket: stage.platform.s3.bucket, Key: row!.objectKey }));
+    s3.destroy();
+    const again = await sdp(['upload', graph.sessionId, file]);
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining(`: output ${first!.id} (`)]);
+    expect((await sdp(['outputs', 'download', String(first!.id), '--out', '-'])).out).toBe('a\n1\n');
+    expect((await sdp(['upload', graph.sessionId, file])).err).toContain('already stored');
   });
 
   test('takes a token from a file with Windows line ends', async () => {
