@@ -3,12 +3,19 @@ import { flushCompileCache } from 'node:module';
 import { limits } from '../domain/limits.ts';
 import { SettingsError } from '../domain/settings.ts';
 import type { RunningServer } from '../http/server/server.ts';
+import { readCall } from '../settings/program-call.ts';
 import { collectAfterStart } from '../store/objects/buffer-garbage.ts';
 import { startTelemetry, type Telemetry } from '../telemetry/start.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { compose } from './compose.ts';
 import { startApi } from './start.ts';
 
+readCall(
+  `Usage: node api/main.ts
+Runs the API, with the authentication service unless AUTH_URL names one, and the console. Its settings are variables:
+docs/reference/configuration.md.`,
+  {},
+);
 try {
   const composed = await compose(process.env);
   const { log } = composed.services;

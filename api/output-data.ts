@@ -11,6 +11,7 @@ import {
   serveBytes,
   sizeHeader,
 } from '../http/bodies/download.ts';
+import { paced } from '../http/bodies/paced.ts';
 import type { DataSourceRow } from '../store/objects/data-sources.ts';
 import { ObjectStoreError } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
@@ -78,7 +79,7 @@ export async function serveOutput(
   try {
     const stream = await reply.stream();
     if (isDecoded) await firstBytes(stream);
-    return { status, headers, stream };
+    return { status, headers, stream: paced(stream) };
   } catch (error) {
     throw storageProblem(error, services.log, bytes.objectKey);
   }

@@ -5,6 +5,7 @@ import { SettingsError } from '../domain/settings.ts';
 import { createApp } from '../http/app.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { listen, type RunningServer } from '../http/server/server.ts';
+import { readCall } from '../settings/program-call.ts';
 import { readSettings } from '../settings/read.ts';
 import { createLog } from '../telemetry/log.ts';
 import { telemetrySettings } from '../telemetry/settings.ts';
@@ -52,7 +53,11 @@ export async function startAuth(
   };
 }
 
+const usage = `Usage: node auth/main.ts
+Runs the authentication service alone. Its settings are variables: docs/reference/configuration.md.`;
+
 if (import.meta.main) {
+  readCall(usage, {});
   try {
     const parts = { auth: authSettings, server: authServerSettings, telemetry: telemetrySettings };
     const settings = readSettings(parts, process.env);

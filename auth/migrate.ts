@@ -4,6 +4,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { connectToMigrate, runMigrations } from '../store/connection/migrator.ts';
 import { authMigrations } from './migrations.ts';
@@ -70,7 +71,12 @@ function randomPassword(): string {
   return characters.join('');
 }
 
+const usage = `Usage: node auth/migrate.ts
+Brings the tables of the authentication service in the database of DATABASE_URL to the newest schema, and makes the
+first Administrator where there is no account, with the password of ADMIN_PASSWORD or one that it prints.`;
+
 if (import.meta.main) {
+  readCall(usage, {});
   try {
     const { auth } = readSettings({ auth: authMigrateSettings }, process.env);
     const firstAdministrator = await migrateAuth(auth.DATABASE_URL, auth.ADMIN_PASSWORD);

@@ -18,6 +18,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // The reader of messages may close the pipe: the command goes on.
 process.stderr.on('error', () => undefined);
 
+// Nobody can end the command any more when the bootstrap that started it was killed outright: it ends itself, as asked.
+process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+process.channel?.unref();
+
 const proxies = proxiesOf(process.env);
 // The packed command line runs on a Node that lacks it, too.
 if (proxies !== undefined && 'setGlobalProxyFromEnv' in http) http.setGlobalProxyFromEnv(proxies);

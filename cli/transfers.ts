@@ -78,7 +78,24 @@ async function findSame(
   read: ReadFile,
 ): Promise<NodeOutput | undefined> {
   const found = await outputNamed(platform, nodeInstanceId, read.identifier);
-  return found !== undefined && isSame(found, read) ? found : undefined;
+  if (found === undefined || !isSame(found, read) || !(await hasBytes(platform, found))) return undefined;
+  return found;
+}
+
+/** False where the store has lost them: the same upload brings them back. */
+async function hasBytes(platform: PlatformClient, { id, sizeBytes }: NodeOutput): Promise<boolean> {
+  if (sizeBytes === 0) return true;
+  try {
+    const answer = await platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', {
+      params: { nodeOutputId: id },
+      headers: { range: 'bytes=0-0' },
+    });
+    await answer.body?.cancel();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
 }
 
 /** @throws ApiError when it is refused for good, or still after all tries */

@@ -12,6 +12,7 @@ import { obtainServers, serverPrograms } from './prepare/servers.mjs';
 import { dataFolder, markStarting, waitForStart } from './prepare/starting.mjs';
 
 const LEAST_NODE_MAJOR = 24;
+const TAKES_NO_ARGUMENTS = new Set(['start', 'prepare', 'console']);
 const PREPARES_ONLY = new Set(['prepare', 'console']);
 const PARENT_POLL_MILLISECONDS = 250;
 const USAGE = `Usage: node local/bootstrap.mjs <command> [arguments]
@@ -107,15 +108,22 @@ function fail(error) {
   process.exit(1);
 }
 
+const isHelp = (argument) => argument === '--help' || argument === '-h';
+
 async function prepareCheckout(command) {
   await installPackages();
   if (NEEDS_CONSOLE.has(command)) await buildConsole(nodeProgram());
 }
 
 async function main([command, ...args]) {
-  if (command === undefined || command === '--help' || command === '-h') {
+  const isAlone = TAKES_NO_ARGUMENTS.has(command);
+  if (command === undefined || isHelp(command) || (isAlone && args.some(isHelp))) {
     say(USAGE);
     process.exit(command === undefined ? 1 : 0);
+  }
+  if (isAlone && args.length > 0) {
+    const advice = 'Its settings are variables, such as PORT=9000 npm start.';
+    throw new PlainError(`"${command}" takes no arguments, such as "${args[0]}". ${advice}`);
   }
   // Asked by the TypeScript (local/programs.ts): where the servers are, as JSON.
   if (command === 'servers') return process.stdout.write(`${JSON.stringify(await prepareServers(args))}\n`);

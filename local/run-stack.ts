@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readCall } from '../settings/program-call.ts';
 import { endOnUnexpected } from '../telemetry/unexpected.ts';
 import { writeDurably } from './data-folder.ts';
 import { onEnd } from './parent.ts';
@@ -12,9 +12,9 @@ const ENVIRONMENT_FILE = 'environment.json';
 
 /** `stack --data-dir DIR`: the three servers alone, until it is stopped, so that test runs can share them. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { 'data-dir': { type: 'string' } } });
-  const given = values['data-dir'];
-  if (given === undefined) throw new PlainError('Usage: stack --data-dir DIR');
+  const usage = 'Usage: node local/bootstrap.mjs stack --data-dir DIR';
+  const given = readCall(usage, { 'data-dir': { type: 'string' } })['data-dir'];
+  if (given === undefined) throw new PlainError(usage);
   const dataDir = resolve(given);
   const file = join(dataDir, ENVIRONMENT_FILE);
   const stack = await startStack({

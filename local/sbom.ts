@@ -6,7 +6,8 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { readCall } from '../settings/program-call.ts';
 import { PlainError } from './plain-error.ts';
 import { findPrograms } from './programs.ts';
 import { type GoModule, type LinkedServer, linkedServers } from './sbom-servers.ts';
@@ -178,8 +179,11 @@ async function buildContainerServers(): Promise<Readonly<Record<string, string>>
   return JSON.parse((await running).stdout);
 }
 
+const usage = `Usage: npm run sbom [-- --containers]
+Writes the bill of materials to sbom.json; with --containers also that of the servers of docker compose.`;
+
 if (process.argv[1] === import.meta.filename) {
-  const { values } = parseArgs({ options: { containers: { type: 'boolean', default: false } } });
+  const values = readCall(usage, { containers: { type: 'boolean', default: false } });
   try {
     const ofContainers = values.containers ? await containerServers(await buildContainerServers()) : [];
     const bom = await billOfMaterials([...(await ownServers()), ...ofContainers]);

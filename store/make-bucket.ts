@@ -1,5 +1,6 @@
 /** Makes the platform's own bucket when it is not there; for installations whose store is theirs alone. */
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { openClient } from './objects/client.ts';
 import { httpStatusOf, ObjectStoreError } from './objects/errors.ts';
@@ -34,7 +35,11 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
+const usage = `Usage: node store/make-bucket.ts
+Makes the bucket of S3_BUCKET where it is missing.`;
+
 if (import.meta.main) {
+  readCall(usage, {});
   try {
     await makeBucket(readSettings({ objects: objectSettings }, process.env).objects);
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Brings the database named by `DATABASE_URL` to the newest schema; waits while another process does the same. */
+import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { platformMigrations } from './connection/migrations.ts';
 import { connectToMigrate, type Migration, runMigrations } from './connection/migrator.ts';
@@ -24,7 +25,11 @@ export async function migrate(
   }
 }
 
+const usage = `Usage: node store/migrate.ts
+Brings the tables of the platform in the database of DATABASE_URL to the newest schema.`;
+
 if (import.meta.main) {
+  readCall(usage, {});
   try {
     const { database } = readSettings({ database: databaseSettings }, process.env);
     await migrate(database.DATABASE_URL);

@@ -7,6 +7,7 @@
  */
 import pg from 'pg';
 import { isRefusal, sqlStates } from '../domain/network/database-fault.ts';
+import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
 import { databaseSettings } from './connection/settings.ts';
 
@@ -197,12 +198,14 @@ async function main(isOwnerChanged: boolean): Promise<void> {
   }
 }
 
+const usage = `Usage: node store/roles.ts [--give]
+Makes the roles that are missing in the database of DATABASE_URL, and grants them their rights.
+  --give  gives what one user made before to the role that is to own it`;
+
 if (import.meta.main) {
-  const [argument] = process.argv.slice(2);
+  const { give } = readCall(usage, { give: { type: 'boolean', default: false } });
   try {
-    if (argument !== undefined && argument !== '--give')
-      throw new SettingsError(['Usage: node store/roles.ts [--give]']);
-    await main(argument === '--give');
+    await main(give);
   } catch (error) {
     // A stack is of no use to an operator: the connection failed, or a right is missing.
     console.error(`${error instanceof SettingsError ? '' : 'DATABASE_URL: '}${(error as Error).message}`);

@@ -4,14 +4,15 @@
  * the memory of one process. Each conversion of a recording has a process of its own in any case.
  */
 import { flushCompileCache } from 'node:module';
-import { parseArgs } from 'node:util';
 import { Runtime, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createIngestActivities } from '../activities/ingest.ts';
 import { createReportActivities } from '../activities/scheduled-reports.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
+import { readCall } from '../settings/program-call.ts';
 import { readSettings, SettingsError } from '../settings/read.ts';
+import { planAgainAfterClockStep } from '../store/administration/clock-steps.ts';
 import { Database } from '../store/connection/database.ts';
 import { checkSchema } from '../store/connection/schema-check.ts';
 import { databaseSettings } from '../store/connection/settings.ts';
@@ -242,6 +243,11 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
       removesOrphans: settings.worker.RETENTION_REMOVES_ORPHANS,
     }),
     startLoop('healer', 2_000, log, () => healOnce(database, workflows, log)),
+    startLoop('clock', 60_000, log, async () => {
+      const rows = await planAgainAfterClockStep(database);
+      if (rows > 0)
+        log.warn({ rows }, 'the clock of the database was put back; what waited for it is planned again');
+    }),
     startLoop('claim order', 2_000, log, () => orderChangedProjects(database)),
     startLoop('namespace', 60_000, log, async () => {
       await ensureNamespace(connection, settings.temporal.TEMPORAL_NAMESPACE);
@@ -249,8 +255,11 @@ function startLoops(parts: Process, connection: Connection): Loop[] {
   ];
 }
 
+const usage = `Usage: node worker/main.ts [--queue ${Object.keys(queues).join('|')}]
+Runs workflows (default), built-in nodes, or both. Its settings are variables: docs/reference/configuration.md.`;
+
 if (import.meta.main) {
-  const { values } = parseArgs({ options: { queue: { type: 'string', default: 'workflows' } } });
+  const values = readCall(usage, { queue: { type: 'string', default: 'workflows' } });
   try {
     const queue = queueNamed(values.queue);
     const { telemetry: asked, worker } = readSettings(settingsParts, process.env);

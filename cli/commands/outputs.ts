@@ -4,7 +4,7 @@ import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
 import { newestOutputs } from '../../client/session-outputs.ts';
 import type { ListedOutput, NodeOutput, OutputLineage } from '../../client/types.ts';
-import { type AddCommand, examples, id, uuid } from '../cli.ts';
+import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { download, downloadOutput, plainBytes } from '../download.ts';
 import { UsageError } from '../errors.ts';
 import { bytes, facts, table, time } from '../output.ts';
@@ -22,6 +22,7 @@ export const addOutputs: AddCommand = (program, cli) => {
 
 interface ListOptions {
   readonly search?: string;
+  readonly limit?: number;
   readonly identifier?: string;
 }
 
@@ -33,25 +34,27 @@ const addList: AddCommand = (outputs, cli) => {
     )
     .argument('<place>', 'id of a session, or of a node instance', sessionOrNode)
     .option('--search <text>', 'of a session: only outputs with this in their name')
+    .option('--limit <count>', 'of a session: only so many, the newest', wholeNumber(1, 1_000_000))
     .option('--identifier <text>', 'of a node instance: only the output with this identifier')
     .addHelpText(
       'after',
       examples(
         'outputs list 102',
         'outputs list 102 --identifier lap-12',
-        'outputs list 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --search lap',
+        'outputs list 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 --search lap --limit 20',
       ),
     )
-    .action(async (place: string | number, { search, identifier }: ListOptions) => {
-      if (typeof place === 'number' && search !== undefined)
-        throw new UsageError(`--search needs a session, and ${place} is the id of a node instance.`);
+    .action(async (place: string | number, { search, limit, identifier }: ListOptions) => {
+      const ofSession = search === undefined ? '--limit' : '--search';
+      if (typeof place === 'number' && (search !== undefined || limit !== undefined))
+        throw new UsageError(`${ofSession} needs a session, and ${place} is the id of a node instance.`);
       if (typeof place === 'string' && identifier !== undefined)
         throw new UsageError(`--identifier needs a node instance, and ${place} is the id of a session.`);
       const platform = await cli.connect();
       const found =
         typeof place === 'number'
           ? await outputsOf(platform, place, identifier)
-          : (await newestOutputs(platform, place, Number.POSITIVE_INFINITY, { search })).outputs;
+          : (await newestOutputs(platform, place, limit ?? Number.POSITIVE_INFINITY, { search })).outputs;
       if (found.length === 0 && identifier !== undefined)
         return cli.print(found, () => `No output ${identifier}.`);
       if (found.length === 0) return cli.print(found, () => 'No outputs yet.');

@@ -45,8 +45,11 @@ function acquireStatement(
 const isOlder = (column: string, seconds: string) =>
   `${column} < statement_timestamp() - make_interval(secs => ${seconds})`;
 
-/** Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. */
-const mayBeHealed = `s.frozen_at is null and ${isOlder('s.healed_at', '$4')}`;
+/**
+ * Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. A time that is ahead is
+ * from before the clock was put back.
+ */
+const mayBeHealed = `s.frozen_at is null and (${isOlder('s.healed_at', '$4')} or s.healed_at > statement_timestamp())`;
 
 /** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. Of `session s` */
 export const dueSinceSql = 'greatest(s.dirty_since, s.next_reconcile_at)';

@@ -1,9 +1,10 @@
 /** What a command leaves behind that Ctrl-C ends. */
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { commandLine } from './support.ts';
 
@@ -60,4 +61,16 @@ test('a replay leaves no copies of recordings', async () => {
   running.kill('SIGINT');
   expect((await running.ended).code).toBeNull();
   expect(readdirSync(temporary)).toEqual([]);
+});
+
+test('a command ends, and leaves no part of a file, when the process that started it is killed outright', async () => {
+  const target = emptyFolder('killed');
+  const args = ['cli/sdp.mjs', 'outputs', 'download', '5', '--out', join(target, 'lap.csv')];
+  const started = spawn(process.execPath, args, { env: { ...process.env, ...signedIn } });
+  onTestFinished(() => void started.kill('SIGTERM'));
+  await eventually('a part is there', () => readdirSync(target).length > 0);
+  started.kill('SIGKILL');
+  // The command holds the other ends.
+  await new Promise((resolve) => started.once('close', resolve));
+  expect(readdirSync(target)).toEqual([]);
 });

@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { PlatformClient } from '../../cli/platform-client.ts';
+import { s3Client } from '../support/bucket.ts';
 import { openGate } from '../support/network/gate.ts';
 import { runnerStage, type StageGraph } from '../support/runner.ts';
 import { type Breaks, brokenLineTo } from './broken-line.ts';
@@ -25,41 +27,13 @@ function fileOf(name: string, content: string): string {
 
 const outputsOf = async (graph: StageGraph) => {
   const { out } = await sdp(['outputs', 'list', String(graph.nodes.input), '--json']);
-  return JSON.parse(out) as Array<{ id: number; outputIdentifier: string; contentType: string }>;
+  return JSON.parse(out) as Array<{
+    id: number;
+    dataPath: string;
+    outputIdentifier: string;
+    contentType: string;
+  }>;
 };
-
-describe('sdp outputs list', () => {
-  test('distinguishes a node without outputs from an unknown one', async () => {
-    const graph = await stage.chainOf(1);
-    expect(await outputsOf(graph)).toEqual([]);
-    const empty = await sdp(['outputs', 'list', String(graph.nodes.input)]);
-    expect([empty.code, empty.out]).toEqual([0, 'No outputs yet.\n']);
-    const wrong = await sdp(['outputs', 'list', '999999', '--json']);
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('Node instance not found.')]);
-  });
-
-  test('lists those of a session too, newest first, or those with a name', async () => {
-    const graph = await stage.chainOf(1);
-    for (const name of ['lap-1', 'lap-2'])
-      await stage.upload(graph, 'input', name, { 'x-platform-output-identifier': name });
-    const listed = async (...args: string[]) =>
-      JSON.parse((await sdp(['outputs', 'list', graph.sessionId, ...args, '--json'])).out) as object[];
-    expect(await listed()).toMatchObject([{ outputIdentifier: 'lap-2' }, { outputIdentifier: 'lap-1' }]);
-    expect(await listed('--search', 'P-1')).toMatchObject([{ outputIdentifier: 'lap-1' }]);
-    const shown = await sdp(['outputs', 'list', graph.sessionId]);
-    expect(shown.out).toMatch(new RegExp(`^ID +NODE +IDENTIFIER .*\n\\d+ +${graph.nodes.input} +lap-2 `));
-    const latest = await sdp(['outputs', 'latest', String(graph.nodes.input), '--json']);
-    expect(JSON.parse(latest.out)).toMatchObject({ outputIdentifier: 'lap-2' });
-    const empty = await sdp(['outputs', 'latest', String(graph.nodes.n1)]);
-    expect([empty.code, empty.err]).toEqual([1, expect.stringContaining('has no output')]);
-    const wrong = await sdp(['outputs', 'list', String(graph.nodes.input), '--search', 'lap']);
-    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--search needs a session')]);
-    const named = (name: string) => ['outputs', 'list', String(graph.nodes.input), '--identifier', name];
-    expect((await sdp(named('lap-1'))).out).toMatch(/^ID .*\n\d+ +lap-1 .*\n$/);
-    expect((await sdp(named('lap'))).out).toBe('No output lap.\n');
-    expect((await sdp(['outputs', 'list', 'lap'])).code).toBe(2);
-  });
-});
 
 describe('sdp upload', () => {
   test('sends several files to the input node of a session, and a repeated command sends none', async () => {
@@ -88,6 +62,20 @@ describe('sdp upload', () => {
     const again = await sdp(['upload', String(graph.nodes.input), ...files]);
     expect(again.err.match(/already stored as output/g)).toHaveLength(5);
     expect(await outputsOf(graph)).toEqual(outputs);
+  });
+
+  test('sends a file again whose bytes the store has lost', async () => {
+    const graph = await stage.chainOf(1);
+    const file = fileOf('lost.csv', 'a\n1\n');
+    expect((await sdp(['upload', graph.sessionId, file])).code).toBe(0);
+    const [first] = await outputsOf(graph);
+    const s3 = s3Client(stage.platform.environment);
+    await s3.send(new DeleteObjectCommand({ Bucket: stage.platform.s3.bucket, Key: first!.dataPath }));
+    s3.destroy();
+    const again = await sdp(['upload', graph.sessionId, file]);
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining(`: output ${first!.id} (`)]);
+    expect((await sdp(['outputs', 'download', String(first!.id), '--out', '-'])).out).toBe('a\n1\n');
+    expect((await sdp(['upload', graph.sessionId, file])).err).toContain('already stored');
   });
 
   test('takes a token from a file with Windows line ends', async () => {

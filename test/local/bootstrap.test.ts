@@ -57,6 +57,16 @@ test('an unknown command is answered with the list of commands', async () => {
   expect(stderr).toContain('start ');
 });
 
+test('a start takes no arguments: help is printed, and anything else refused', async () => {
+  const help = await run([bootstrap, 'start', '--help']).ended;
+  expect(help).toMatchObject({ code: 0, stderr: expect.stringContaining('Usage: ') });
+  const port = await run([bootstrap, 'start', '--port=9000']).ended;
+  expect(port.code).toBe(1);
+  expect(port.stderr).toBe(
+    '"start" takes no arguments, such as "--port=9000". Its settings are variables, such as PORT=9000 npm start.\n',
+  );
+});
+
 test('a script runs under Node 24 with its arguments, and its exit code comes back', async () => {
   const file = script('console.log(process.versions.node, process.argv.slice(2).join()); process.exit(7);');
   const { code, stdout } = await run([bootstrap, file, 'one', 'two']).ended;

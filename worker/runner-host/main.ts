@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { readCall } from '../../settings/program-call.ts';
 import { type Environment, readSettings, SettingsError } from '../../settings/read.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { telemetrySettings } from '../../telemetry/settings.ts';
@@ -57,7 +58,11 @@ export async function startRunnerHost(environment: Environment): Promise<Running
   };
 }
 
+const usage = `Usage: node worker/runner-host/main.ts
+Runs the deployed runners of SDK_RUNNERS_DIR. Its settings are variables: docs/reference/configuration.md.`;
+
 if (import.meta.main) {
+  readCall(usage, {});
   try {
     const running = await startRunnerHost(process.env);
     endOnUnexpected(running.log, running.stop, running.stopSeconds);
