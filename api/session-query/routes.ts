@@ -26,6 +26,7 @@ const query = defineRoute({
   tags: ['Sessions'],
   access: access.sessionQuery,
   audit: { notHere: 'Read-only.' },
+  readOnly: true,
   body: sessionQuerySchema,
   responses: { 200: { description: 'One page.', schema: sessionQueryReplySchema } },
   errors: ['invalidRequest'],
