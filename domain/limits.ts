@@ -176,6 +176,8 @@ export const limits = {
   dimensionPageSize: 50,
   queryLimitDefault: 50,
   queryLimitMax: 500,
+  longQueriesAtOnce: 4,
+  longQueriesAtOncePerCaller: 2,
   queryOffsetMax: 100_000,
   queryFilterLeaves: 100,
   queryFilterLevels: 10,
@@ -298,6 +300,8 @@ export const limits = {
   seriesAtOncePerCaller: 32,
   exportsAtOnce: 4,
   exportsAtOncePerCaller: 2,
+  reportsAtOnce: 32,
+  reportsAtOncePerCaller: 8,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

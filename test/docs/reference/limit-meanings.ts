@@ -153,6 +153,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   dimensionPageSize: 'dashboards per page of the catalog',
   queryLimitDefault: 'sessions that a query returns without `limit`',
   queryLimitMax: 'most sessions that a query returns',
+  longQueriesAtOnce: 'queries for more sessions than without `limit` that one API process performs at once; others wait',
+  longQueriesAtOncePerCaller: 'of them of one caller',
   queryOffsetMax: 'highest `offset` of a query',
   queryFilterLeaves: 'conditions of a query',
   queryFilterLevels: 'levels of a query',
@@ -253,6 +255,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   seriesAtOncePerCaller: 'concurrent reads of series and statistics of one caller',
   exportsAtOnce: 'concurrent exports of dashboards at one API process',
   exportsAtOncePerCaller: 'concurrent exports of dashboards of one caller',
+  reportsAtOnce: 'concurrent downloads of reports at one API process',
+  reportsAtOncePerCaller: 'concurrent downloads of reports of one caller',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };
