@@ -29,7 +29,6 @@ export const limits = {
   slowUploadSeconds: 30,
   slowReaderBytesPerSecond: 1 * kibibytes,
   slowReaderSeconds: 60,
-  smallReplyBytes: 64 * kibibytes,
   unreadRepliesBytes: 256 * mebibytes,
   unreadRepliesBytesPerCaller: 64 * mebibytes,
   shutdownGraceSeconds: 30,
@@ -153,7 +152,6 @@ export const limits = {
   sessionsCounted: 10_000,
   /** Sessions that a search or a query matches are counted up to here: each costs a read of its row. */
   sessionsMatched: 2_000,
-  /** Paths that a project pins. */
   pinnedMetadata: 8,
   /** The newest sessions in whose metadata keys are searched for. */
   metadataKeySessions: 500,
@@ -176,8 +174,6 @@ export const limits = {
   dimensionPageSize: 50,
   queryLimitDefault: 50,
   queryLimitMax: 500,
-  longQueriesAtOnce: 4,
-  longQueriesAtOncePerCaller: 2,
   queryOffsetMax: 100_000,
   queryFilterLeaves: 100,
   queryFilterLevels: 10,
@@ -192,9 +188,7 @@ export const limits = {
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
   // Priorities
-  /** The highest priority of a project or session; the lowest is its negative. */
   priorityMax: 10,
-  /** Each step of priority moves a run by so much waiting. */
   priorityStepSeconds: 60,
   // Retention and audit
   /**
@@ -281,7 +275,6 @@ export const limits = {
   layoutPanelChannels: 64,
   layoutTextCharacters: 4_000,
   layoutsPerPerson: 100,
-  /** Layouts of projects, templates and everyone together. */
   layoutsShared: 1_000,
   // Live events of sessions
   sessionEventAttempts: 1_000,

@@ -2,7 +2,15 @@
 import { limits } from '../limits.ts';
 
 export type ShareBounds = { readonly inAll: number; readonly perCaller: number };
-export type ShareName = 'sessionEvents' | 'runLogs' | 'claims' | 'uploads' | 'ingests' | 'series' | 'exports' | 'reports';
+export type ShareName =
+  | 'sessionEvents'
+  | 'runLogs'
+  | 'claims'
+  | 'uploads'
+  | 'ingests'
+  | 'series'
+  | 'exports'
+  | 'reports';
 
 export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
   sessionEvents: {

@@ -49,7 +49,7 @@ export function roomForReply(callerKey: CallerKey): RouteMiddleware {
       const text = JSON.stringify(body);
       const headers = { 'content-type': 'application/json; charset=utf-8', ...reply.headers };
       state.reply = { ...rest, headers, stream: text };
-      if (text.length <= limits.smallReplyBytes) return;
+      if (text.length <= limits.jsonBodySmallBytes) return;
       const bytes = Buffer.from(text);
       state.reply = { ...rest, headers, stream: bytes };
       const caller = callerKey(state) ?? '';

@@ -1,9 +1,7 @@
 /** Resumable uploads to managed ingests: over lines that break each file performs its ingest once. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -279,37 +277,5 @@ describe('before the body', () => {
     expect((await ask('HEAD', path, secret)).status).toBe(404);
     const options = await ask('OPTIONS', ingest.path, {});
     expect([options.status, options.header('tus-version')]).toEqual([204, '1.0.0']);
-  });
-});
-
-describe('a piece whose ingest changes while it comes', () => {
-  test.each([
-    ['is deleted', 404, (path: string) => world.admin('DELETE', path)],
-    ['gets another secret', 401, (path: string) => world.admin('POST', `${path}/rotate-secret`)],
-  ])('is refused when the ingest %s, and makes no session', async (_, status, change) => {
-    const ingest = await ownIngest();
-    const sizeBytes = 8;
-    const begun = await begin(ingest, sizeBytes);
-    const path = begun.header('location')!;
-    const request = httpRequest(api.url + path, {
-      method: 'PATCH',
-      agent: false,
-      headers: { ...tus, ...pieceType, 'x-ingest-secret': ingest.secret, 'upload-offset': 0, expect: '100-continue' },
-    });
-    const answer = once(request, 'response') as Promise<[IncomingMessage]>;
-    request.flushHeaders();
-    await once(request, 'continue');
-    request.write('a,b\n');
-    expect((await change(`/api/v2/admin/ingests/${ingest.id}`)).status).toBeLessThan(300);
-    request.end('1,2\n');
-    const [response] = await answer;
-    expect(response.statusCode).toBe(status);
-    response.resume();
-    // A worker finishes without their callers only those that are whole.
-    const whole = await database.query("select 1 from resumable_upload where id = $1 and state = 'stored'", [
-      path.split('/').at(-1),
-    ]);
-    expect(whole).toEqual([]);
-    expect(await sessionsOf(ingest.projectId)).toBe(0);
   });
 });

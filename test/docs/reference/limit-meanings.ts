@@ -6,7 +6,7 @@ export type LimitName = keyof typeof limits;
 export const meanings: Readonly<Record<LimitName, string>> = {
   jsonBodyBytes: 'largest JSON body',
   jsonDepthLevels: 'deepest JSON body',
-  jsonBodySmallBytes: 'a JSON body up to this does not count as a large one',
+  jsonBodySmallBytes: 'a JSON body or reply up to this does not count as a large one',
   jsonBodyTurnBytes:
     'a JSON body up to this is parsed at once; longer ones one after the other, the callers in turn',
   jsonBodiesAtOnce: 'large JSON bodies that one API process reads at once',
@@ -28,8 +28,7 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   slowUploadSeconds: 'a slower upload is aborted after',
   slowReaderBytesPerSecond: 'slowest reader of a response',
   slowReaderSeconds: 'a slower reader is disconnected after',
-  smallReplyBytes: 'a JSON reply up to this does not count as a long one',
-  unreadRepliesBytes: 'long JSON replies of one API process that are not read yet; a further one is 503',
+  unreadRepliesBytes: 'large JSON replies of one API process that are not read yet; a further one is 503',
   unreadRepliesBytesPerCaller: 'of them of one caller; its only one is always sent',
   shutdownGraceSeconds: 'requests in progress may continue after SIGTERM for',
   shutdownDelayMaxSeconds: 'longest `SHUTDOWN_DELAY_SECONDS`',
@@ -153,8 +152,6 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   dimensionPageSize: 'dashboards per page of the catalog',
   queryLimitDefault: 'sessions that a query returns without `limit`',
   queryLimitMax: 'most sessions that a query returns',
-  longQueriesAtOnce: 'queries for more sessions than without `limit` that one API process performs at once; others wait',
-  longQueriesAtOncePerCaller: 'of them of one caller',
   queryOffsetMax: 'highest `offset` of a query',
   queryFilterLeaves: 'conditions of a query',
   queryFilterLevels: 'levels of a query',

@@ -5,7 +5,14 @@ import type { Cell, ReportColumn } from '../../../domain/reports/report.ts';
 import { writeXlsx } from '../../../store/reports/xlsx.ts';
 
 test('a file that is broken off ends with the reason, and with the rows it is made of', async () => {
-  const column = { columnKey: 'a', name: 'A', expression: '', type: 'string', format: '', source: 'dimension' };
+  const column = {
+    columnKey: 'a',
+    name: 'A',
+    expression: '',
+    type: 'string',
+    format: '',
+    source: 'dimension',
+  };
   let isEnded = false;
   async function* batches(): AsyncGenerator<readonly (readonly Cell[])[]> {
     try {
