@@ -29,6 +29,8 @@ export const limits = {
   slowUploadSeconds: 30,
   slowReaderBytesPerSecond: 1 * kibibytes,
   slowReaderSeconds: 60,
+  unreadRepliesBytes: 256 * mebibytes,
+  unreadRepliesBytesPerCaller: 64 * mebibytes,
   shutdownGraceSeconds: 30,
   shutdownDelayMaxSeconds: 300,
   balancerIdleSeconds: 3,
@@ -150,7 +152,6 @@ export const limits = {
   sessionsCounted: 10_000,
   /** Sessions that a search or a query matches are counted up to here: each costs a read of its row. */
   sessionsMatched: 2_000,
-  /** Paths that a project pins. */
   pinnedMetadata: 8,
   /** The newest sessions in whose metadata keys are searched for. */
   metadataKeySessions: 500,
@@ -187,9 +188,7 @@ export const limits = {
   sharedSessionWaitSeconds: 2,
   closeReasonCharacters: 4000,
   // Priorities
-  /** The highest priority of a project or session; the lowest is its negative. */
   priorityMax: 10,
-  /** Each step of priority moves a run by so much waiting. */
   priorityStepSeconds: 60,
   // Retention and audit
   /**
@@ -276,7 +275,6 @@ export const limits = {
   layoutPanelChannels: 64,
   layoutTextCharacters: 4_000,
   layoutsPerPerson: 100,
-  /** Layouts of projects, templates and everyone together. */
   layoutsShared: 1_000,
   // Live events of sessions
   sessionEventAttempts: 1_000,
@@ -295,6 +293,8 @@ export const limits = {
   seriesAtOncePerCaller: 32,
   exportsAtOnce: 4,
   exportsAtOncePerCaller: 2,
+  reportsAtOnce: 32,
+  reportsAtOncePerCaller: 8,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

@@ -4,6 +4,7 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { type CallerKey, jsonBody } from './bodies/json-body.ts';
+import { roomForReply } from './bodies/reply-room.ts';
 import type { Call, RouteMiddleware } from './call.ts';
 import type { ErrorStyle } from './errors.ts';
 import { overridden } from './method-override.ts';
@@ -94,6 +95,7 @@ export function routeSet<Services>(
   const { callerKey = ({ principal, bearer }) => (principal === null ? null : bearer) } = options;
   const list: readonly RouteMiddleware[] = [
     traced,
+    roomForReply(callerKey),
     checked(responseChecks),
     bearer(identify),
     ...(acquireShare === undefined ? [] : [shared(acquireShare)]),

@@ -226,6 +226,7 @@ async function bodyOf(
   isBare: boolean,
 ): Promise<string | Buffer | Readable | null | undefined> {
   if (stream === undefined) return body === undefined ? null : JSON.stringify(body);
+  if (typeof stream === 'string') return stream;
   if (stream instanceof Uint8Array) return Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength);
   if (isBare) return undefined;
   const opened = stream instanceof Readable ? stream : await stream();

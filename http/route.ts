@@ -100,7 +100,8 @@ export type Reply = {
   readonly status: number;
   readonly body?: unknown;
   readonly items?: AsyncIterable<readonly unknown[]>;
-  readonly stream?: ByteSource;
+  /** A text is UTF-8. */
+  readonly stream?: ByteSource | string;
 } & ReplyExtras;
 
 /** The bytes of a request. Nothing is read, and no `100 Continue` is sent, before `open` is called. */
@@ -217,6 +218,8 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly traced?: false;
   /** Its calls let all others go first while the process is busy. For frequent calls whose callers go on meanwhile. */
   readonly yields?: true;
+  /** It changes nothing, although it is no GET: it may be refused after its work. */
+  readonly readOnly?: true;
   readonly handler: (
     context: RouteContext<
       OutputOf<Params>,

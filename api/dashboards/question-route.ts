@@ -11,6 +11,7 @@ export const questionRoute = {
   tags: ['Dashboards'],
   access: access.dashboardRead,
   audit: { notHere: 'Read-only.' },
+  readOnly: true,
   params: dimensionParams,
   errors: ['dimensionNotFound', 'upstreamFailed', 'invalidRequest'],
   errorBodies: { invalidRequest: invalidDerivedSchema },

@@ -54,6 +54,7 @@ const download = defineRoute({
     'member, in the order of the dimension catalog. The file is streamed. Text that a spreadsheet would run as a formula is escaped.',
   tags,
   access: access.reportRead,
+  share: 'reports',
   query: downloadQuerySchema,
   responses: {
     200: {

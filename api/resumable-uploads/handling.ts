@@ -36,7 +36,7 @@ import { shareKeyOf } from '../caller-shares.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import type { Services } from '../services.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
-import { receivePiece, requireRoom } from './pieces.ts';
+import { type Piece, receivePiece, requireRoom } from './pieces.ts';
 import { requirePieceType } from './present.ts';
 import type { UploadWriter } from './writers.ts';
 
@@ -48,7 +48,7 @@ interface Context {
   readonly shutdown: AbortSignal;
 }
 
-type PieceContext = Context & { readonly body?: UploadBody | undefined };
+type PieceContext = Context & { readonly body?: UploadBody | undefined } & Pick<Piece, 'requireStill'>;
 type Finish = (writer: UploadWriter) => Promise<ResumableUpload>;
 
 /** Where an upload goes, and who may continue it. */
@@ -203,7 +203,7 @@ export async function appendPiece(
   piece: NextPiece | null,
   finish: Finish,
 ): Promise<ResumableUpload> {
-  const { services, signal, shutdown, body } = context;
+  const { services, signal, shutdown, body = emptyBody, requireStill } = context;
   const { offset = null, checksum = null } = piece ?? {};
   const work = async (writer: UploadWriter): Promise<ResumableUpload> => {
     const { offsetBytes, sizeBytes } = writer.upload;
@@ -212,14 +212,14 @@ export async function appendPiece(
     // An empty upload needs no piece, and clients send none when they hear that its offset is its end.
     const isDue = offset !== null || sizeBytes === 0;
     if (isDue && writer.upload.state === 'open')
-      reached = await receivePiece(services, writer, { body: body ?? emptyBody, checksum, shutdown, signal });
+      reached = await receivePiece(services, writer, { body, checksum, shutdown, signal, requireStill });
     return reached === sizeBytes ? await finish(writer) : await uploadNow(services, upload.id);
   };
   const isDone = upload.state === 'done';
   const now = isDone ? null : await withoutKey(() => services.uploadWriters.during(upload, signal, work));
   if (now !== null) return now;
   if (offset !== null && offset !== upload.sizeBytes) throw new Problem('uploadOffsetDiffers');
-  requireRoom(body ?? emptyBody, upload.sizeBytes, upload.sizeBytes);
+  requireRoom(body, upload.sizeBytes, upload.sizeBytes);
   return await uploadNow(services, upload.id);
 }
 

@@ -101,7 +101,11 @@ const create = defineRoute({
       const uploadMetadata = request.headers['upload-metadata'];
       const countedFor = shareOf(services, null, request);
       const creation = { place, countedFor, dataSource, creationHeaders, uploadMetadata, sizeBytes };
-      const upload = await createUpload(context, creation, finishing(context, ingest));
+      const upload = await createUpload(
+        { ...context, requireStill: stillAdmitted(services, ingest.id, given) },
+        creation,
+        finishing(context, ingest),
+      );
       const state = await stateOf(services.database, upload);
       return { status: 201, headers: { location: `${path}/${upload.id}`, ...state.headers } } as const;
     });
@@ -132,8 +136,8 @@ const proceed = defineRoute({
   errors: [...ofIngest, ...ofTheEnd, ...ofPieces, 'notTheUploader', 'uploadOffsetDiffers'],
   async handler(context) {
     const piece = readPiece(context.request.headers);
-    const { upload, ingest } = await ownUpload(context);
-    const now = await appendPiece(context, upload, piece, finishing(context, ingest));
+    const { upload, ingest, requireStill } = await ownUpload(context);
+    const now = await appendPiece({ ...context, requireStill }, upload, piece, finishing(context, ingest));
     const state = await stateOf(context.services.database, now);
     if (state.sessionId !== null) context.note({ sessionId: state.sessionId });
     return { status: 204, headers: state.headers };
@@ -182,13 +186,24 @@ async function ownUpload({
   readonly params: { readonly pathOrId: string };
   readonly headers: { readonly 'x-ingest-secret'?: string | undefined };
   readonly request: { readonly bearer: string | null };
-}): Promise<{ readonly upload: ResumableUpload; readonly ingest: Ingest }> {
+}): Promise<{
+  readonly upload: ResumableUpload;
+  readonly ingest: Ingest;
+  readonly requireStill: () => Promise<void>;
+}> {
   const upload = await namedUpload(services, params.pathOrId);
   if (upload.ingestId === null) throw new Problem('uploadNotFound');
   const given = givenSecret(headers['x-ingest-secret'], request.bearer);
   const ingest = admitted(services, await findIngest(services.database, upload.ingestId), given);
   if (upload.userId !== ingestCaller(ingest, given)) throw new Problem('notTheUploader');
-  return { upload, ingest };
+  return { upload, ingest, requireStill: stillAdmitted(services, ingest.id, given) };
+}
+
+/** The ingest may be deleted, or get another secret, while the bytes come. */
+function stillAdmitted(services: Services, ingestId: number, given: string | null): () => Promise<void> {
+  return async () => {
+    admitted(services, await findIngest(services.database, ingestId), given);
+  };
 }
 
 export const ingestUploadRoutes = [discover, create, proceed, read, remove];

@@ -30,18 +30,20 @@ export interface Piece {
   readonly shutdown: AbortSignal;
   /** Aborted when the call is cut short. */
   readonly signal: AbortSignal;
+  /** Throws where its caller may no longer go on; called before the last byte counts. */
+  readonly requireStill?: (() => Promise<void>) | undefined;
 }
 
 /**
  * Stores a piece at the upload's offset. What came before it broke off is kept.
  * @returns the new offset
  * @throws Problem `bodyTooLarge`, `pieceChecksumMismatch`, `malformedRequest`, `requestTimeout`, `uploadBusy`,
- *   `uploadNotFound`, `unavailable`
+ *   `uploadNotFound`, `unavailable`; those of `requireStill`
  */
 export async function receivePiece(
   services: Services,
   writer: UploadWriter,
-  { body, checksum, shutdown, signal }: Piece,
+  { body, checksum, shutdown, signal, requireStill }: Piece,
 ): Promise<number> {
   const { upload } = writer;
   requireRoom(body, upload.sizeBytes, upload.offsetBytes);
@@ -57,7 +59,7 @@ export async function receivePiece(
       storeUploadId: upload.storeUploadId ?? (await beginAtStore(services, store, upload)),
       sizeBytes: upload.sizeBytes,
       from: { offsetBytes, tail, hashState, sha256 },
-      record: recordOf(services, store, writer),
+      record: recordOf(services, store, writer, requireStill),
       checksum,
       caller: body.caller,
       stop: AbortSignal.any([writer.stop, shutdown, refusalOf(signal)]),
@@ -104,11 +106,16 @@ function recordOf(
   { database }: Services,
   store: ObjectStore,
   { id: writer, upload }: UploadWriter,
+  requireStill: Piece['requireStill'],
 ): PieceRecord {
   const held = { id: upload.id, writer };
   return {
     reserve: () => reservePart(database, held),
-    save: (parts, progress) => saveProgress(database, held, parts, progress),
+    async save(parts, progress) {
+      // From then on a worker finishes it without its caller.
+      if (progress.offsetBytes === upload.sizeBytes) await requireStill?.();
+      await saveProgress(database, held, parts, progress);
+    },
     openTail: async ({ key }) => (await store.get(key)).stream,
     async putTail(bytes: Readable, sizeBytes) {
       const key = newOutputKey();

@@ -11,11 +11,14 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { slices } from '../../http/turns.ts';
 import { querySessions, type SessionQueryRow } from '../../store/search/session-query.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
+import { KeyedLimiter } from '../keyed-limiter.ts';
 import { defineRoute } from '../route.ts';
 import { peopleIn, showAddresses } from '../sessions/metadata.ts';
 import { invalidQuerySchema, sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
 
 const presentedAtOnce = 5;
+/** Each may hold a hundred megabytes of metadata until its reply is made. */
+const longQueries = new KeyedLimiter(4, 2);
 
 const query = defineRoute({
   id: 'querySessions',
@@ -26,6 +29,7 @@ const query = defineRoute({
   tags: ['Sessions'],
   access: access.sessionQuery,
   audit: { notHere: 'Read-only.' },
+  readOnly: true,
   body: sessionQuerySchema,
   responses: { 200: { description: 'One page.', schema: sessionQueryReplySchema } },
   errors: ['invalidRequest'],
@@ -34,14 +38,16 @@ const query = defineRoute({
     const { services, body } = context;
     const wanted = readQuery(body === undefined ? {} : body, context.principal.userId);
     const people = peopleOf(context);
-    const { rows, total } = await querySessions(
-      services.database,
-      wanted,
-      await resolveAddresses(wanted, people),
-    );
-    await people.prefetch(rows.flatMap((row) => [row.emailIdentifier, ...peopleIn(row.metadata ?? {})]));
-    const sessions = await presentRows(rows, people);
+    const addresses = await resolveAddresses(wanted, people);
     const { limit, offset } = wanted;
+    const read = async () => {
+      const { rows, total } = await querySessions(services.database, wanted, addresses);
+      await people.prefetch(rows.flatMap((row) => [row.emailIdentifier, ...peopleIn(row.metadata ?? {})]));
+      return { sessions: await presentRows(rows, people), total };
+    };
+    const { sessions, total } = await (limit > limits.queryLimitDefault
+      ? longQueries.run(read, context.principal.userId)
+      : read());
     return {
       status: 200,
       body: {

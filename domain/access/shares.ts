@@ -2,7 +2,15 @@
 import { limits } from '../limits.ts';
 
 export type ShareBounds = { readonly inAll: number; readonly perCaller: number };
-export type ShareName = 'sessionEvents' | 'runLogs' | 'claims' | 'uploads' | 'ingests' | 'series' | 'exports';
+export type ShareName =
+  | 'sessionEvents'
+  | 'runLogs'
+  | 'claims'
+  | 'uploads'
+  | 'ingests'
+  | 'series'
+  | 'exports'
+  | 'reports';
 
 export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
   sessionEvents: {
@@ -16,4 +24,5 @@ export const shareBounds: Readonly<Record<ShareName, ShareBounds>> = {
   ingests: { inAll: limits.ingestsAtOnce, perCaller: limits.ingestsAtOncePerAddress },
   series: { inAll: limits.seriesAtOnce, perCaller: limits.seriesAtOncePerCaller },
   exports: { inAll: limits.exportsAtOnce, perCaller: limits.exportsAtOncePerCaller },
+  reports: { inAll: limits.reportsAtOnce, perCaller: limits.reportsAtOncePerCaller },
 };

@@ -55,16 +55,16 @@ export function readUploadMetadata(headers: HeaderValues): HeaderValues {
     if (keys.has(key)) throw invalid(`Upload-Metadata has the key ${key} twice.`);
     keys.add(key);
     const header = Object.hasOwn(headerOfKey, key) ? headerOfKey[key] : undefined;
-    if (header !== undefined) found[header] = fromBase64(value, key);
+    if (header !== undefined) found[header] = fromBase64(value, `Upload-Metadata: ${key}`);
   }
   return found;
 }
 
-function fromBase64(value: string, key: string): string {
+function fromBase64(value: string, name: string): string {
   try {
     return atob(value);
   } catch {
-    throw invalid(`Upload-Metadata: ${key} is no base64.`);
+    throw invalid(`${name} is no base64.`);
   }
 }
 

@@ -105,6 +105,14 @@ export interface RowsRequest {
   readonly subjectLimit?: number;
 }
 
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/** However many reports are written at once, all other work of the process comes between any two of their slices. */
+function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => nextTurn());
+  return lastTurn;
+}
+
 /** Batches of rows of cells. The first batch is read when the first `next` is awaited. */
 export async function* reportRows(
   database: Reader,
@@ -165,7 +173,7 @@ async function* batchesOf(
     };
     for (const row of rowsOf(subject, report, parts)) {
       if (performance.now() - sinceMs > maxSliceMs) {
-        await nextTurn();
+        await ownTurn();
         sinceMs = performance.now();
       }
       if (!report.filters.every(({ filter, evaluate }) => equalsValue(evaluate(row), filter.value))) continue;

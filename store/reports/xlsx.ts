@@ -134,7 +134,8 @@ class Book {
   }
 
   *drainChunks(): Generator<Buffer> {
-    yield* this.#chunks.splice(0);
+    // Not `yield*`: a list cannot be told why its reader stops, which would be an error of its own.
+    for (const chunk of this.#chunks.splice(0)) yield chunk;
   }
 
   #openSheet(): void {

@@ -16,6 +16,7 @@ const shares = new CallerShares({
   ingests: bounds,
   series: bounds,
   exports: bounds,
+  reports: bounds,
 });
 const platform = await testEnvironment();
 const world = await ingestWorld(platform);
@@ -188,4 +189,14 @@ describe('unfinished resumable uploads', () => {
     );
     expect(stored.filter(({ text }) => text.includes('192.0.2'))).toEqual([]);
   });
+});
+
+test('downloads of reports have a share too, as each is much work', async () => {
+  const download = () =>
+    ask(api.url, 'GET', '/api/v2/dashboard/reports/download?format=csv', { token: people.Developer.token });
+  const held = Array.from({ length: bounds.inAll }, (_, at) => shares.acquire('reports', `person ${at}`));
+  const { status, headers } = await download();
+  expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+  held[0]!();
+  expect((await download()).status).toBe(200);
 });

@@ -6,7 +6,7 @@ export type LimitName = keyof typeof limits;
 export const meanings: Readonly<Record<LimitName, string>> = {
   jsonBodyBytes: 'largest JSON body',
   jsonDepthLevels: 'deepest JSON body',
-  jsonBodySmallBytes: 'a JSON body up to this does not count as a large one',
+  jsonBodySmallBytes: 'a JSON body or reply up to this does not count as a large one',
   jsonBodyTurnBytes:
     'a JSON body up to this is parsed at once; longer ones one after the other, the callers in turn',
   jsonBodiesAtOnce: 'large JSON bodies that one API process reads at once',
@@ -28,6 +28,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   slowUploadSeconds: 'a slower upload is aborted after',
   slowReaderBytesPerSecond: 'slowest reader of a response',
   slowReaderSeconds: 'a slower reader is disconnected after',
+  unreadRepliesBytes: 'large JSON replies of one API process that are not read yet; a further one is 503',
+  unreadRepliesBytesPerCaller: 'of them of one caller; its only one is always sent',
   shutdownGraceSeconds: 'requests in progress may continue after SIGTERM for',
   shutdownDelayMaxSeconds: 'longest `SHUTDOWN_DELAY_SECONDS`',
   balancerIdleSeconds: 'a stopping process keeps idle connections of a load balancer for',
@@ -250,6 +252,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   seriesAtOncePerCaller: 'concurrent reads of series and statistics of one caller',
   exportsAtOnce: 'concurrent exports of dashboards at one API process',
   exportsAtOncePerCaller: 'concurrent exports of dashboards of one caller',
+  reportsAtOnce: 'concurrent downloads of reports at one API process',
+  reportsAtOncePerCaller: 'concurrent downloads of reports of one caller',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };
