@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { restoreSignIn } from './auth.ts';
+import { mendLanguage } from './language.ts';
 import { applyPreferences } from './preferences.ts';
 import { followLinksInside } from './router.ts';
 import { keepScrollPlaces } from './scroll-place.ts';
@@ -27,6 +28,8 @@ import './styles/print.css';
 
 const root = document.getElementById('app');
 if (root !== null) {
+  // Before any part with charts is loaded.
+  mendLanguage();
   applyPreferences();
   followLinksInside();
   keepScrollPlaces();
