@@ -35,6 +35,16 @@ export function RunFilters(props: {
           onProject={(projectId) => change({ projectId })}
         />
         <DateRange from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
+        {view.state === 'failed' && (
+          <button
+            type="button"
+            class="button button-small"
+            aria-pressed={view.grouped}
+            onClick={() => change({ grouped: !view.grouped })}
+          >
+            Group by reason
+          </button>
+        )}
         {view.sessionId !== '' && (
           <Chip
             label={`Session ${session?.sessionName ?? view.sessionId}`}
