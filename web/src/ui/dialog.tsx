@@ -126,7 +126,8 @@ function useUnsaved(element: RefObject<HTMLDialogElement | null>, stays: boolean
     return true;
   };
   useLayoutEffect(() => askBeforeMoving(isTyped, () => stays || warnOnce('Go back')));
-  useEffect(
+  // A window may be gone before the effects that wait for its first frame.
+  useLayoutEffect(
     () => () => {
       askBeforeClosing(isTyped, null);
       askBeforeMoving(isTyped, null);
