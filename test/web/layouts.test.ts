@@ -6,7 +6,6 @@ import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
   describeInBrowser,
-  goWithin,
   openBrowser,
   picture,
   type TestBrowser,
@@ -15,7 +14,7 @@ import {
 } from './support/browser.ts';
 import { asksBeforeReload } from './support/closing.ts';
 import { driveSession } from './support/drive.ts';
-import { addPanel, addPanelsOfDrive, addText } from './support/panels.ts';
+import { addPanelsOfDrive, addText } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
 import { maxScriptBytes, scriptBytes } from './support/script-bytes.ts';
 import { signInAs } from './support/sign-in.ts';
@@ -166,28 +165,6 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await page.getByText(`Panel 1 is panel 2 of ${before.length} now.`).waitFor();
   });
 
-  test('names each of two panels with the same channels', async () => {
-    const tab = await browser.newPage();
-    await signInAs(tab, address, administrator);
-    for (const kind of ['Lines', 'Lines', 'Histogram', 'Text', 'Text']) {
-      if (kind === 'Text') await addText(tab, 'The same words.');
-      else await addPanel(tab, kind, ['speed']);
-    }
-    await expect.poll(() => tab.getByRole('region', { name: /^Notes/ }).count()).toBe(2);
-    expect(await accessibilityFaults(tab, 'every')).toEqual([]);
-    await tab.close();
-  });
-
-  test('is drawn by a browser whose language Intl refuses', async () => {
-    const tab = await browser.newPage();
-    await tab.addInitScript(
-      `Object.defineProperty(Navigator.prototype, 'language', { get: () => 'C', configurable: true })`,
-    );
-    await signInAs(tab, address, administrator);
-    await tab.locator('.u-over').first().waitFor();
-    await tab.close();
-  });
-
   test('has texts that are changed where they stand, by keys too, and are in its address', async () => {
     await button('Add panel').first().click();
     const dialog = page.getByRole('dialog');
@@ -211,10 +188,6 @@ describeInBrowser('a dashboard that is arranged in panels', () => {
     await area.press('Control+Enter');
     await panel.getByText('At most 4000 characters; these are 4001.').waitFor();
     await asksBeforeReload(page);
-    await goWithin(page, '/sessions');
-    await page.goBack();
-    await page.goBack();
-    await expect.poll(() => area.inputValue()).toBe('x'.repeat(4001));
     const words = Array.from({ length: 40 }, (_, line) => `Line ${line + 1}`).join('\n');
     await area.fill(words);
     await area.press('Control+Enter');

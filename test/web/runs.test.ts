@@ -249,41 +249,6 @@ describeInBrowser('runs in the console', () => {
     await lines().getByText('Claimed by pit-wall-3').first().waitFor();
   });
 
-  test('failed runs of several sessions are grouped by their reasons, and those of one are retried at once', async () => {
-    const template = `of-the-night-${Date.now()}`;
-    const sessions = [];
-    for (const lap of [1, 2, 3]) {
-      const one = await stage.chainOf(1, { maxAttempts: 1, leaseSeconds: 900 });
-      sessions.push(one);
-      await stage.upload(one, 'input', '1');
-      const held = await runner.acquire(one.template);
-      const ends =
-        lap === 3
-          ? { category: 'validation', reason: `${template}: no such column.` }
-          : { category: 'error', reason: `${template}: licence ${lap} is in use.` };
-      await runner.end(held.taskId, 'fail', ends);
-    }
-    await page.goto(`${api.url}/runs?state=failed`);
-    await page.getByRole('button', { name: 'Group by reason' }).click();
-    await untilTrue(page, 'location.search === "?state=failed&by=reason"');
-    const row = (text: string) => page.getByRole('row').filter({ hasText: `${template}: ${text}` });
-    await row('licence 2 is in use.')
-      .getByRole('button', { name: /^Retry 2 runs/ })
-      .waitFor();
-    await row('no such column.').getByText('would fail again').waitFor();
-    await looks('runs-by-reason');
-    await row('licence 2').getByRole('button').click();
-    await page.getByText('2 runs retried.').waitFor();
-    await row('licence 2').waitFor({ state: 'detached' });
-    await row('no such column.').waitFor();
-    await page.getByRole('link', { name: 'Open runs' }).click();
-    await page.locator('.run-table tbody tr').getByText('Queued').nth(1).waitFor();
-    for (const one of sessions.slice(0, 2)) {
-      const held = await runner.acquire(one.template);
-      await runner.end(held.taskId, 'complete', { outcome: 'no-output' });
-    }
-  });
-
   test('runs are found by a part of the name of their node template', async () => {
     await page.goto(`${api.url}/runs`);
     const rows = page.locator('.run-table tbody tr');

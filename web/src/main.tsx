@@ -1,8 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { restoreSignIn } from './auth.ts';
-import { mendLanguage } from './language.ts';
-import { applyPreferences } from './preferences.ts';
+import { applyPreferences, mendLanguage } from './preferences.ts';
 import { followLinksInside } from './router.ts';
 import { keepScrollPlaces } from './scroll-place.ts';
 import './styles/tokens.css';

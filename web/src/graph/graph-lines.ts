@@ -36,7 +36,7 @@ function sharedPoints(points: readonly Point[], other: readonly Point[]): number
 }
 
 /** The line through an edge's points as an SVG path, leaving and entering level. */
-export function edgePath(points: readonly Point[]): string {
+function edgePath(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';
   let path = `M${first.x} ${first.y}`;

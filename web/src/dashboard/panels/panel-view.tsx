@@ -87,6 +87,7 @@ function ChannelPanel(props: PanelProps) {
   const { members, drawn, isOverX } = content;
   const read = usePoints(props, content);
   const title = titleOf(form, channels, layout.derived);
+  const named = { title, place: props.place, busy: read.loading };
   // All panels over this axis have it: it is said once, above them.
   const axisFault = isOverX && isRefused(read.error) ? textOf(read.error) : null;
   useEffect(() => {
@@ -117,9 +118,7 @@ function ChannelPanel(props: PanelProps) {
     return (
       <PlotSection
         key={`${layout.x} ${layout.split}`}
-        title={title}
-        place={props.place}
-        busy={read.loading}
+        {...named}
         drawing={drawing}
         height={form.height}
         group={props.world.group}
@@ -127,7 +126,7 @@ function ChannelPanel(props: PanelProps) {
     );
   }
   return (
-    <PanelSection title={title} place={props.place} busy={read.loading}>
+    <PanelSection {...named}>
       <PanelBody {...props} {...eachRecording(drawn, series, channels)} />
     </PanelSection>
   );

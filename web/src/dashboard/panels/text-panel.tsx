@@ -66,7 +66,14 @@ function useDraft(key: string, text: string) {
   const ownKey = `${ownId} ${key}`;
   const [draft, setDraft] = useState(() => keptDraft<string>(ownKey));
   useEffect(() => keepDraft(ownKey, draft, draft !== null && draft !== text), [draft, ownKey]);
-  return { draft, setDraft };
+  return {
+    draft,
+    setDraft: (next: string | null) => {
+      // Kept as the text of the panel, it has another key from now on.
+      if (next === null) keepDraft(ownKey, null);
+      setDraft(next);
+    },
+  };
 }
 
 function Editor(props: {
