@@ -8,32 +8,18 @@ type Point = PlacedEdge['points'][number];
  * again, which would be hundreds of thousands of points where all nodes have one parent.
  */
 export function linesOf(edges: readonly PlacedEdge[]): { from: number; path: string }[] {
-  const byParent = new Map<number, PlacedEdge[]>();
-  for (const edge of edges) {
-    const own = byParent.get(edge.from);
-    if (own === undefined) byParent.set(edge.from, [edge]);
-    else own.push(edge);
+  const lines = new Map<number, { from: number; points: Point[]; path: string }>();
+  for (const { from, points } of [...edges].sort((a, b) => b.points.length - a.points.length)) {
+    const line = lines.get(from);
+    if (line === undefined) lines.set(from, { from, points, path: edgePath(points) });
+    else line.path += edgePath(points.slice(leaves(points, line.points)));
   }
-  return [...byParent].map(([from, own]) => {
-    const longest = own.reduce((one, other) => (other.points.length > one.points.length ? other : one));
-    const paths = own.map((edge) =>
-      edgePath(edge === longest ? edge.points : edge.points.slice(sharedPoints(edge.points, longest.points))),
-    );
-    return { from, path: paths.join('') };
-  });
+  return [...lines.values()].map(({ from, path }) => ({ from, path }));
 }
 
-/** Where the line leaves the other one: the place of the last point that both have. */
-function sharedPoints(points: readonly Point[], other: readonly Point[]): number {
-  let place = 0;
-  while (
-    place < points.length &&
-    points[place]!.x === other[place]?.x &&
-    points[place]!.y === other[place]?.y
-  )
-    place += 1;
-  return Math.max(0, place - 1);
-}
+/** The place of the last point that both lines have. */
+const leaves = (points: readonly Point[], other: readonly Point[]): number =>
+  Math.max(0, points.findIndex(({ x, y }, place) => x !== other[place]?.x || y !== other[place]?.y) - 1);
 
 /** The line through an edge's points as an SVG path, leaving and entering level. */
 function edgePath(points: readonly Point[]): string {
