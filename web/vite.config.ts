@@ -36,7 +36,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       // Every page uses some of these small parts. A file for each cost a request, and its own start of the compression.
-      output: { codeSplitting: { groups: [{ name: 'ui', test: /\/src\/ui\// }] } },
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'ui', test: /\/src\/(ui\/|save\.ts|configuration\/kept-drafts)/ }],
+        },
+      },
     },
   },
   server: { proxy: { '^/(api|user_data|docs|projects|session|config|metrics)(/|$)': apiOrigin } },

@@ -3,9 +3,11 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { accessibilityFaults } from './support/axe.ts';
 import { describeInBrowser, openBrowser, type TestBrowser, untilTrue } from './support/browser.ts';
+import { asksBeforeReload, reloadsUnasked } from './support/closing.ts';
 import { driveSession } from './support/drive.ts';
-import { addPanel } from './support/panels.ts';
+import { addPanel, addText } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -14,11 +16,13 @@ const { api, administrator, token } = await wholePlatform();
 describeInBrowser('the panels of a dashboard', () => {
   let browser: TestBrowser;
   let page: Page;
+  let address: string;
 
   beforeAll(async () => {
     const { dashboardId } = await driveSession(api.url, token, { project: 'Red ring', name: 'Car 44' });
+    address = `${api.url}/dashboards/${dashboardId}`;
     ({ browser, page } = await openBrowser(api.url));
-    await signInAs(page, `${api.url}/dashboards/${dashboardId}`, administrator);
+    await signInAs(page, address, administrator);
     await page.getByRole('toolbar', { name: 'Layout' }).waitFor();
   });
 
@@ -54,6 +58,48 @@ describeInBrowser('the panels of a dashboard', () => {
     await other.evaluate(`localStorage.removeItem('sdp.preferences')`);
     await other.close();
     await untilTrue(page, `document.documentElement.dataset.theme === 'light'`);
+  });
+
+  test('keep the text that is typed into one while another page is shown', async () => {
+    const tab = await browser.newPage();
+    await signInAs(tab, address, administrator);
+    for (const text of ['Old front wing.', 'Old front wing.']) await addText(tab, text);
+    const area = tab.getByRole('textbox', { name: 'Text' });
+    await tab.getByRole('button', { name: 'Edit text' }).last().click();
+    await area.fill('New front wing.');
+    await tab.getByRole('link', { name: 'Reports', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Reports' }).waitFor();
+    await asksBeforeReload(tab);
+    await tab.goBack();
+    await expect.poll(() => area.inputValue()).toBe('New front wing.');
+    await tab.keyboard.press('Control+Enter');
+    await expect
+      .poll(() => tab.getByRole('note').allInnerTexts())
+      .toEqual(['Old front wing.', 'New front wing.']);
+    await reloadsUnasked(tab);
+    await tab.close();
+  });
+
+  test('are named apart, also where two have the same channels', async () => {
+    const tab = await browser.newPage();
+    await signInAs(tab, address, administrator);
+    for (const kind of ['Lines', 'Lines', 'Histogram', 'Text', 'Text']) {
+      if (kind === 'Text') await addText(tab, 'The same words.');
+      else await addPanel(tab, kind, ['speed']);
+    }
+    await expect.poll(() => tab.getByRole('region', { name: /^Notes/ }).count()).toBe(2);
+    expect(await accessibilityFaults(tab, 'every')).toEqual([]);
+    await tab.close();
+  });
+
+  test('are drawn by a browser whose language Intl refuses', async () => {
+    const tab = await browser.newPage();
+    await tab.addInitScript(
+      `Object.defineProperty(Navigator.prototype, 'language', { get: () => 'C', configurable: true })`,
+    );
+    await signInAs(tab, address, administrator);
+    await tab.locator('.u-over').first().waitFor();
+    await tab.close();
   });
 
   test('are drawn on paper as they would be seen, also those out of sight', async () => {

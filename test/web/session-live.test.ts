@@ -172,6 +172,14 @@ describeInBrowser('the session page', () => {
     await stands('n1', 'Pending');
   });
 
+  test('says at once that the machine has no network, and goes on when it has', async () => {
+    await page.context().setOffline(true);
+    await page.getByText('connection lost, reconnecting').waitFor({ timeout: 2000 });
+    await page.waitForTimeout(4000);
+    await page.context().setOffline(false);
+    await page.getByText('live', { exact: true }).waitFor({ timeout: 2000 });
+  });
+
   test('shows a Trainee the events, without controls that they may not use', async () => {
     const tab = await browser.newPage();
     await signInAs(tab, `${site.url}/sessions/${graph.sessionId}?node=${graph.nodes.n1}`, people.Trainee);

@@ -42,6 +42,48 @@ describeInBrowser('a form with something typed', () => {
     await reloadsUnasked(page);
   });
 
+  test('keeps a window with something typed at the first Back, and what came between stays in the history', async () => {
+    await open('Runs');
+    await open('Users');
+    const before = page.url();
+    await click('New user');
+    await dialog().getByLabel('Username').fill('maria');
+    await page.goBack();
+    await dialog().getByText('Go back again to discard it.').waitFor();
+    expect(page.url()).toBe(before);
+    await expect.poll(() => dialog().getByLabel('Username').inputValue()).toBe('maria');
+    await dialog().getByLabel('Username').fill('maria2');
+    await page.goBack();
+    await dialog().getByText('Go back again to discard it.').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    await closed();
+    await reloadsUnasked(page);
+    await open('Users');
+    await click('New user');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  });
+
+  test('keeps a secret that is shown once, whatever the reader presses', async () => {
+    await open('Tokens');
+    await click('New offline token');
+    const once = () =>
+      dialog()
+        .getByText(/shown only once/)
+        .waitFor();
+    await once();
+    await page.goBack();
+    for (const key of ['Escape', 'Control+k']) await page.keyboard.press(key);
+    await once();
+    await expect.poll(() => dialog().count()).toBe(1);
+    expect(new URL(page.url()).pathname).toBe('/tokens');
+    await button('I have copied it').click();
+    await closed();
+    await page.goBack();
+    await expect.poll(() => new URL(page.url()).pathname, { timeout: 5000 }).toBe('/runners');
+  });
+
   test('does not ask after it was saved', async () => {
     await open('Projects');
     await click('New project');

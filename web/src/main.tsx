@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { restoreSignIn } from './auth.ts';
-import { applyPreferences } from './preferences.ts';
+import { applyPreferences, mendLanguage } from './preferences.ts';
 import { followLinksInside } from './router.ts';
 import { keepScrollPlaces } from './scroll-place.ts';
 import './styles/tokens.css';
@@ -27,6 +27,8 @@ import './styles/print.css';
 
 const root = document.getElementById('app');
 if (root !== null) {
+  // Before any part with charts is loaded.
+  mendLanguage();
   applyPreferences();
   followLinksInside();
   keepScrollPlaces();

@@ -66,6 +66,24 @@ export function askBeforeClosing(holder: unknown, loses: (() => boolean) | null)
   else window.removeEventListener('beforeunload', ask);
 }
 
+const keepers = new Map<unknown, { address: string; stays: () => boolean }>();
+window.addEventListener('popstate', (event) => {
+  const keeper = [...keepers.values()].find(({ stays }) => stays());
+  if (keeper === undefined) return;
+  // The others never know: this is the first listener of the page.
+  event.stopImmediatePropagation();
+  window.history.pushState({ scrollY: Math.round(window.scrollY) }, '', keeper.address);
+});
+
+/**
+ * Back and forward would lose what a window over the page holds.
+ * @param stays called when the reader goes back: true keeps the page; null: there is nothing to keep
+ */
+export function askBeforeMoving(holder: unknown, stays: (() => boolean) | null): void {
+  if (stays === null) keepers.delete(holder);
+  else keepers.set(holder, { address: keepers.get(holder)?.address ?? present(), stays });
+}
+
 /** Goes to `address`. `replace` adds no entry to the history. */
 export function navigate(address: string, options: { replace?: boolean } = {}): void {
   if (address !== present()) {

@@ -56,3 +56,20 @@ test('a graph is folded only where that makes it larger', () => {
   const { width, height } = foldToFit(chain(41), sizes, room);
   expect(Math.min(room.width / width, room.height / height)).toBeGreaterThan(0.5);
 });
+
+test('the lines of 500 nodes in a row, all of them fed by the first, are read a few times', () => {
+  const nodes = Array.from({ length: 500 }, (_, index) => ({
+    id: index + 1,
+    parentIds: index === 0 ? [] : [...new Set([1, index])],
+  }));
+  const layout = layoutGraph(nodes, sizes);
+  let reads = 0;
+  const edges = new Proxy(layout.edges, {
+    get: (target, key) => {
+      if (key === 'length') reads += 1;
+      return Reflect.get(target, key);
+    },
+  });
+  foldToFit({ ...layout, edges }, sizes, { width: 900, height: 540 });
+  expect(reads).toBeLessThan(10 * nodes.length);
+});

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { edgePath, type GraphNode, layoutGraph } from '../../../web/src/graph/graph-layout.ts';
+import { type GraphNode, layoutGraph } from '../../../web/src/graph/graph-layout.ts';
+import { linesOf } from '../../../web/src/graph/graph-lines.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 
 const sizes = { nodeWidth: 200, nodeHeight: 60, columnGap: 40, rowGap: 20 };
@@ -31,7 +32,10 @@ describe('layout of a session graph', () => {
       { id: 3, x: 480, y: 0 },
     ]);
     expect(layout).toMatchObject({ width: 680, height: 60 });
-    expect(layout.edges.map((edge) => edgePath(edge.points))).toEqual(['M200 30L240 30', 'M440 30L480 30']);
+    expect(linesOf(layout.edges)).toEqual([
+      { from: 1, path: 'M200 30L240 30' },
+      { from: 2, path: 'M440 30L480 30' },
+    ]);
   });
 
   test('shows every node once, right of its parents, inside the picture and over no other', () => {
@@ -115,5 +119,17 @@ describe('layout of a session graph', () => {
     const layout = layoutGraph(nodes, sizes);
     expect(layout.nodes).toHaveLength(500);
     expect(layout.edges.length).toBeGreaterThan(1_400);
+  });
+
+  test('draws once what the lines of one parent have together', () => {
+    const nodes = Array.from({ length: 500 }, (_, index) => ({
+      id: index,
+      parentIds: [...new Set([0, index - 1])].filter((id) => id >= 0 && id < index),
+    }));
+    const lines = linesOf(layoutGraph(nodes, sizes).edges);
+    expect(lines).toHaveLength(499);
+    const starts = lines[0]!.path.match(/M/g);
+    expect(starts).toHaveLength(499);
+    expect(lines.reduce((sum, { path }) => sum + path.length, 0)).toBeLessThan(100_000);
   });
 });

@@ -23,6 +23,7 @@ import {
   progressWords,
   segmentsOf,
 } from '../../../web/src/runs/model.ts';
+import { groupedByReason } from '../../../web/src/runs/reasons.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
 
@@ -153,6 +154,31 @@ describe('a list of runs', () => {
     expect(runQueryOf(view).from).toBe(new Date(2026, 2, 1).toISOString());
     expect(runQueryOf({ ...view, to: '2026-03-31' }).to).toBe(new Date(2026, 3, 1).toISOString());
     expect(runsAddress(readRunView(new URLSearchParams('state=none&page=-1')))).toBe('/runs');
+  });
+
+  test('is grouped by reason only where all have failed', () => {
+    const shown = (address: string) =>
+      runsAddress(readRunView(new URL(address, 'http://console').searchParams));
+    expect(shown('/runs?state=failed&by=reason')).toBe('/runs?state=failed&by=reason');
+    expect(shown('/runs?state=done&by=reason')).toBe('/runs?state=done');
+  });
+
+  test('has one group for reasons that differ in their numbers alone, the largest first', () => {
+    const failedRun = (id: string, sessionId: string, statusDetails: string, retryable = true) =>
+      run({ id, sessionId, statusDetails, retryable, state: 'failed' });
+    const groups = groupedByReason([
+      failedRun('4', 'a', 'error: No disk.'),
+      failedRun('3', 'a', 'validation: Line 9 has no time.'),
+      failedRun('2', 'b', 'validation: Line 4 has no time.', false),
+      failedRun('1', 'b', ''),
+    ]);
+    expect(
+      groups.map(({ text, runs, sessions, retryable }) => [text, runs, sessions, retryable.length]),
+    ).toEqual([
+      ['Line 9 has no time.', 2, 2, 1],
+      ['No disk.', 1, 1, 1],
+      ['No reason was given.', 1, 1, 1],
+    ]);
   });
 
   test('takes a part of a name or title for the node template that it fits alone', () => {

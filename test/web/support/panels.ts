@@ -29,5 +29,5 @@ export async function addText(page: Page, text: string): Promise<void> {
   await dialog.getByLabel(/^Type/).selectOption({ label: 'Text' });
   await dialog.locator('textarea').fill(text);
   await dialog.getByRole('button', { name: 'Add panel' }).click();
-  await page.getByRole('note').waitFor();
+  await page.getByRole('note').last().waitFor();
 }

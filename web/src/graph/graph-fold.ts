@@ -8,22 +8,26 @@ interface Room {
 
 /** The layout with as many columns in each band as make it largest in the room. */
 export function foldToFit(layout: GraphLayout, sizes: GraphSizes, room: Room): GraphLayout {
-  const columns = Math.round((layout.width + sizes.columnGap) / (sizes.nodeWidth + sizes.columnGap));
-  const scaleOf = ({ width, height }: GraphLayout) =>
+  const extents = extentsOf(layout, sizes);
+  const scaleOf = (width: number, height: number) =>
     Math.min(1, room.width / Math.max(1, width), room.height / Math.max(1, height));
-  let best = layout;
-  for (let perBand = columns - 1; perBand > 0; perBand -= 1) {
-    const folded = fold(layout, sizes, perBand);
-    if (scaleOf(folded) > scaleOf(best)) best = folded;
+  let scale = scaleOf(layout.width, layout.height);
+  let best: number | null = null;
+  for (let perBand = extents.length - 1; perBand > 0; perBand -= 1) {
+    const height = shiftsOf(extents, perBand, sizes).at(-1)?.bottom ?? 0;
+    const folded = scaleOf(widthOf(perBand, layout, sizes), height);
+    if (folded <= scale) continue;
+    scale = folded;
+    best = perBand;
   }
-  return best;
+  return best === null ? layout : fold(layout, sizes, best);
 }
 
 /** The layout in bands of so many columns; a line from one band to the next runs between them. */
 export function fold(layout: GraphLayout, sizes: GraphSizes, perBand: number): GraphLayout {
-  const step = sizes.nodeWidth + sizes.columnGap;
-  const bandOf = (x: number) => Math.floor(Math.floor(x / step) / perBand);
-  const shifts = shiftsOf(layout, sizes, bandOf);
+  const step = stepOf(sizes);
+  const bandOf = (x: number) => Math.floor(columnOf(x, sizes) / perBand);
+  const shifts = shiftsOf(extentsOf(layout, sizes), perBand, sizes);
   const moved = <Place extends { x: number; y: number }>(place: Place): Place => {
     const band = bandOf(place.x);
     return { ...place, x: place.x - band * perBand * step, y: place.y + shifts[band]!.by };
@@ -49,25 +53,46 @@ export function fold(layout: GraphLayout, sizes: GraphSizes, perBand: number): G
         ];
       }),
     })),
-    width: Math.min(layout.width, perBand * step - sizes.columnGap),
+    width: widthOf(perBand, layout, sizes),
     height: shifts.at(-1)?.bottom ?? 0,
   };
 }
 
-/** For each band, how far it moves down, and where its highest and lowest parts are then. */
-function shiftsOf(layout: GraphLayout, sizes: GraphSizes, bandOf: (x: number) => number) {
-  const parts: { top: number; bottom: number }[] = [];
+const stepOf = (sizes: GraphSizes) => sizes.nodeWidth + sizes.columnGap;
+const columnOf = (x: number, sizes: GraphSizes) => Math.floor(x / stepOf(sizes));
+const widthOf = (perBand: number, layout: GraphLayout, sizes: GraphSizes) =>
+  Math.min(layout.width, perBand * stepOf(sizes) - sizes.columnGap);
+
+interface Extent {
+  top: number;
+  bottom: number;
+}
+
+/** Where the highest and lowest parts of each column are. Lines have hundreds of thousands of points: they are read once. */
+function extentsOf(layout: GraphLayout, sizes: GraphSizes): Extent[] {
+  const extents: Extent[] = [];
   const widen = (x: number, top: number, bottom: number) => {
-    const band = bandOf(x);
-    const part = parts[band] ?? { top, bottom };
-    parts[band] = { top: Math.min(part.top, top), bottom: Math.max(part.bottom, bottom) };
+    const column = columnOf(x, sizes);
+    const extent = extents[column] ?? { top, bottom };
+    extents[column] = extent;
+    extent.top = Math.min(extent.top, top);
+    extent.bottom = Math.max(extent.bottom, bottom);
   };
   for (const { x, y } of layout.nodes) widen(x, y, y + sizes.nodeHeight);
   for (const { points } of layout.edges) for (const { x, y } of points) widen(x, y, y);
+  return extents;
+}
+
+/** For each band, how far it moves down, and where its highest and lowest parts are then. */
+function shiftsOf(extents: readonly Extent[], perBand: number, sizes: GraphSizes) {
+  const shifts: (Extent & { by: number })[] = [];
   let top = 0;
-  return parts.map((part) => {
-    const shift = { by: top - part.top, top, bottom: top + part.bottom - part.top };
-    top = shift.bottom + 2 * sizes.rowGap;
-    return shift;
-  });
+  for (let first = 0; first < extents.length; first += perBand) {
+    const band = extents.slice(first, first + perBand);
+    const highest = Math.min(...band.map((extent) => extent.top));
+    const lowest = Math.max(...band.map((extent) => extent.bottom));
+    shifts.push({ by: top - highest, top, bottom: top + lowest - highest });
+    top += lowest - highest + 2 * sizes.rowGap;
+  }
+  return shifts;
 }

@@ -14,7 +14,7 @@ export interface PlacedNode {
   y: number;
 }
 
-interface PlacedEdge {
+export interface PlacedEdge {
   from: number;
   to: number;
   /** Points that the line passes, from the right side of the parent to the left side of the child. */
@@ -270,21 +270,4 @@ function measure(columns: Vertex[][], lines: Line[], sizes: GraphSizes): GraphLa
     width: Math.max(0, columns.length * step - sizes.columnGap),
     height: Math.round(bottom - top),
   };
-}
-
-/** The line through an edge's points as an SVG path, leaving and entering level. */
-export function edgePath(points: readonly { x: number; y: number }[]): string {
-  const [first, ...rest] = points;
-  if (first === undefined) return '';
-  let path = `M${first.x} ${first.y}`;
-  let before = first;
-  for (const point of rest) {
-    const middle = (before.x + point.x) / 2;
-    path +=
-      before.y === point.y
-        ? `L${point.x} ${point.y}`
-        : `C${middle} ${before.y} ${middle} ${point.y} ${point.x} ${point.y}`;
-    before = point;
-  }
-  return path;
 }

@@ -6,7 +6,8 @@ import { nodeStyle } from '../states.ts';
 import { dropHandlers } from '../ui/drop-handlers.ts';
 import { Icon } from '../ui/icon.tsx';
 import type { GraphLayout, PlacedNode } from './graph-layout.ts';
-import { edgePath, layoutGraph } from './graph-layout.ts';
+import { layoutGraph } from './graph-layout.ts';
+import { linesOf } from './graph-lines.ts';
 import { isSmall, nameLines, useZoom } from './graph-zoom.tsx';
 
 /** The width of a sheet of A4 for the nodes of a graph: see print.css. */
@@ -91,13 +92,14 @@ type NodesById = ReadonlyMap<number, NodeInstanceProgress>;
 
 function GraphLines(props: { layout: GraphLayout; nodes: NodesById }) {
   const { width, height, edges } = props.layout;
+  const lines = useMemo(() => linesOf(edges), [edges]);
   return (
     <svg class="graph-lines" width={width} height={height} aria-hidden="true">
-      {edges.map((edge) => (
+      {lines.map(({ from, path }) => (
         <path
-          key={`${edge.from}-${edge.to}`}
-          d={edgePath(edge.points)}
-          class={`graph-line line-${nodeStyle(props.nodes.get(edge.from)?.state ?? '').tone}`}
+          key={from}
+          d={path}
+          class={`graph-line line-${nodeStyle(props.nodes.get(from)?.state ?? '').tone}`}
         />
       ))}
     </svg>

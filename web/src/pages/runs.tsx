@@ -7,6 +7,7 @@ import { navigate, useAddress } from '../router.ts';
 import { runsAddress } from '../runs/address.ts';
 import { listRuns } from '../runs/api.ts';
 import { type RunListView, readRunView, refreshed, runQueryOf, type ShownRuns } from '../runs/list-model.ts';
+import { ReasonList } from '../runs/reason-list.tsx';
 import { RetryChosen } from '../runs/retry-chosen.tsx';
 import { RunFilters } from '../runs/run-filters.tsx';
 import { RunTable } from '../runs/run-table.tsx';
@@ -38,14 +39,18 @@ export function RunsPage() {
         )}
         change={(part) => navigate(runsAddress({ ...view, page: 1, ...part }))}
       />
-      <Loaded
-        of={{ data: shown, error: list.error, reload: list.reload }}
-        failure="The runs could not be listed."
-        rows={6}
-        label="Loading runs"
-      >
-        {({ rows, newer }) => <RunList view={view} rows={rows} newer={newer} runs={runs} />}
-      </Loaded>
+      {view.grouped ? (
+        <ReasonList view={view} none={() => <NoRuns view={view} />} />
+      ) : (
+        <Loaded
+          of={{ data: shown, error: list.error, reload: list.reload }}
+          failure="The runs could not be listed."
+          rows={6}
+          label="Loading runs"
+        >
+          {({ rows, newer }) => <RunList view={view} rows={rows} newer={newer} runs={runs} />}
+        </Loaded>
+      )}
     </div>
   );
 }

@@ -6,6 +6,8 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName));
 
+const isWindowOpen = () => document.querySelector('dialog[open]') !== null;
+
 /** The keys that work on every page. */
 export function useGlobalKeys(open: (what: 'palette' | 'shortcuts') => void): void {
   const latest = useRef(open);
@@ -16,9 +18,10 @@ export function useGlobalKeys(open: (what: 'palette' | 'shortcuts') => void): vo
       const isCommand = event.ctrlKey || event.metaKey;
       if (isCommand && event.key.toLowerCase() === 'k') {
         event.preventDefault();
-        latest.current('palette');
+        // It leads away from a window, and from what was typed there.
+        if (!isWindowOpen()) latest.current('palette');
       }
-      if (isCommand || isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+      if (isCommand || isTyping(event.target) || isWindowOpen()) return;
       if (event.key === '?') latest.current('shortcuts');
       if (event.key === '/' && focusSearch()) event.preventDefault();
     };

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { BackOff, pause } from '../../../client/back-off.ts';
+import { BackOff } from '../../../client/back-off.ts';
 import { ApiError } from '../../../client/errors.ts';
 import { readEvents } from '../../../client/event-stream.ts';
-import { connectionOf, untilShown } from '../visibility.ts';
+import { connectionOf, pauseOrOnline, untilShown } from '../visibility.ts';
 import { type LogQuery, openLog, type RunLogEntry } from './api.ts';
 import { LogLines } from './log-lines.ts';
 
@@ -86,7 +86,7 @@ async function follow(
     }
     if (document.hidden) continue;
     change({ connection: 'lost' });
-    await pause(backOff.nextMs(failure), signal).catch(() => undefined);
+    await pauseOrOnline(backOff.nextMs(failure), signal);
   }
 }
 

@@ -25,6 +25,8 @@ export interface RunListView {
   /** Days as `2026-03-01`, both included; empty for no bound. */
   readonly from: string;
   readonly to: string;
+  /** Failed runs by their reasons. */
+  readonly grouped: boolean;
   readonly page: number;
 }
 
@@ -40,6 +42,7 @@ export function readRunView(query: URLSearchParams): RunListView {
     nodeInstanceId: wholeNumber(text('node')),
     from: text('from'),
     to: text('to'),
+    grouped: text('by') === 'reason' && text('state') === 'failed',
     page: wholeNumber(text('page')) ?? 1,
   };
 }

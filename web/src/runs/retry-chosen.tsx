@@ -7,21 +7,43 @@ import { Notice } from '../ui/notice.tsx';
 import { changeRun, type NodeRun } from './api.ts';
 import { isHopelessRetry } from './model.ts';
 
-/** Retries the chosen runs, one after the other, and says what became of them. */
+interface Retried {
+  readonly retried: number;
+  readonly problems: readonly string[];
+}
+
+/** `3 runs retried.` and the first problems. */
+export const retriedWords = ({ retried, problems }: Retried) =>
+  [`${plural(retried, 'run', 'runs')} retried.`, ...problems.slice(0, 3)].join(' ');
+
+/** Retries runs, one after the other, and tells how far it is and what became of them. */
+export function useRetries(ended: () => void) {
+  const [progress, setProgress] = useState<{ done: number; of: number } | null>(null);
+  const [result, setResult] = useState<Retried | null>(null);
+  const retry = async (runs: readonly NodeRun[]) => {
+    if (progress !== null) return;
+    const problems: string[] = [];
+    for (const [done, run] of runs.entries()) {
+      setProgress({ done, of: runs.length });
+      await changeRun(run.id, 'retry').catch((error) =>
+        problems.push(`${titleOf(run.nodeName)}: ${textOf(error)}`),
+      );
+    }
+    setProgress(null);
+    setResult({ retried: runs.length - problems.length, problems });
+    ended();
+  };
+  return { busy: progress !== null, progress, result, retry };
+}
+
+/** The chosen runs, how to retry them, and what became of them. */
 export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => void; clear: () => void }) {
   const { runs } = props;
-  const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<{ retried: number; problems: readonly string[] } | null>(null);
-  const hopeless = runs.filter(isHopelessRetry).length;
-  const retry = async () => {
-    if (busy) return;
-    setBusy(true);
-    const problems = await retryEach(runs);
-    setBusy(false);
-    setResult({ retried: runs.length - problems.length, problems });
+  const { busy, result, retry } = useRetries(() => {
     props.clear();
     props.changed();
-  };
+  });
+  const hopeless = runs.filter(isHopelessRetry).length;
   if (runs.length === 0 && result === null) return null;
   return (
     <div class="runs-chosen">
@@ -32,7 +54,7 @@ export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => vo
             type="button"
             class="button button-small button-primary"
             aria-disabled={busy}
-            onClick={() => void retry()}
+            onClick={() => void retry(runs)}
           >
             <Icon name="reset" />
             Retry
@@ -48,21 +70,8 @@ export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => vo
         </div>
       )}
       {result !== null && runs.length === 0 && (
-        <Notice tone={result.problems.length === 0 ? 'done' : 'error'}>
-          {plural(result.retried, 'run', 'runs')} retried. {result.problems.slice(0, 3).join(' ')}
-        </Notice>
+        <Notice tone={result.problems.length === 0 ? 'done' : 'error'}>{retriedWords(result)}</Notice>
       )}
     </div>
   );
-}
-
-/** What went wrong, for each run that was not retried. */
-async function retryEach(runs: readonly NodeRun[]): Promise<string[]> {
-  const problems: string[] = [];
-  for (const run of runs) {
-    await changeRun(run.id, 'retry').catch((error) =>
-      problems.push(`${titleOf(run.nodeName)}: ${textOf(error)}`),
-    );
-  }
-  return problems;
 }

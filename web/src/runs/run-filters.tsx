@@ -35,6 +35,7 @@ export function RunFilters(props: {
           onProject={(projectId) => change({ projectId })}
         />
         <DateRange from={view.from} to={view.to} onChange={(from, to) => change({ from, to })} />
+        {view.state === 'failed' && <ReasonSwitch view={view} change={change} />}
         {view.sessionId !== '' && (
           <Chip
             label={`Session ${session?.sessionName ?? view.sessionId}`}
@@ -49,6 +50,20 @@ export function RunFilters(props: {
         )}
       </div>
     </>
+  );
+}
+
+function ReasonSwitch(props: { view: RunListView; change: (part: Partial<RunListView>) => void }) {
+  const { grouped } = props.view;
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      aria-pressed={grouped}
+      onClick={() => props.change({ grouped: !grouped })}
+    >
+      Group by reason
+    </button>
   );
 }
 

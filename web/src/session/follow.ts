@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { BackOff, pause } from '../../../client/back-off.ts';
+import { BackOff } from '../../../client/back-off.ts';
 import { ApiError } from '../../../client/errors.ts';
 import { type SessionEvent, sessionEvents } from '../../../client/session-events.ts';
 import type { NodeInstanceProgress, SessionWindowEvent } from '../../../client/types.ts';
 import { platform } from '../http.ts';
-import { connectionOf, untilShown } from '../visibility.ts';
+import { connectionOf, pauseOrOnline, untilShown } from '../visibility.ts';
 import { inSteps } from './in-steps.ts';
 
-/** The platform sends a sign of life every five seconds. */
-const silenceMs = 20_000;
+/** The platform sends a sign of life every five seconds: two are missing. */
+const silenceMs = 12_000;
 /** A node that goes through thousands of inputs reports a hundred changes a second. */
 const stepMs = 250;
 const waits = { firstMs: 1000, maxMs: 15_000 };
@@ -85,7 +85,7 @@ async function follow(sessionId: string, change: Change, signal: AbortSignal): P
     if (document.hidden) continue;
     const error = failure instanceof ApiError && reported.lastEventId === null ? failure : null;
     change((before) => ({ ...before, connection: 'lost', error: error ?? before.error }));
-    await pause(backOff.nextMs(failure), signal).catch(() => undefined);
+    await pauseOrOnline(backOff.nextMs(failure), signal);
   }
 }
 

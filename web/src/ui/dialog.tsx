@@ -1,7 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../hooks.ts';
-import { askBeforeClosing } from '../router.ts';
+import { askBeforeClosing, askBeforeMoving } from '../router.ts';
 import { Icon } from './icon.tsx';
 import { Notice } from './notice.tsx';
 
@@ -23,7 +23,7 @@ export function Dialog(props: {
 }) {
   const element = useModal();
   const title = useId();
-  const unsaved = useUnsaved(element);
+  const unsaved = useUnsaved(element, props.stays === true);
   return (
     <dialog
       ref={element}
@@ -31,7 +31,7 @@ export function Dialog(props: {
       aria-labelledby={title}
       onCancel={(event) => {
         event.preventDefault();
-        if (props.stays !== true && !unsaved.warnOnce()) props.onClose();
+        if (props.stays !== true && !unsaved.warnOnce('Press Escape')) props.onClose();
       }}
       onInput={unsaved.onInput}
       onSubmit={unsaved.onSubmit}
@@ -51,9 +51,9 @@ export function Dialog(props: {
         )}
       </div>
       {props.children}
-      {unsaved.warns && (
+      {unsaved.warning !== null && (
         <div class="dialog-unsaved">
-          <Notice tone="error">What you typed is not saved. Press Escape again to discard it.</Notice>
+          <Notice tone="error">What you typed is not saved. {unsaved.warning} again to discard it.</Notice>
         </div>
       )}
     </dialog>
@@ -104,36 +104,49 @@ function focusFirst(dialog: HTMLDialogElement): () => void {
   return () => watch.disconnect();
 }
 
-/** Whether a window holds what was typed and not saved, and whether it warns of that. */
-function useUnsaved(element: RefObject<HTMLDialogElement | null>) {
+/**
+ * Whether a window holds what was typed and not saved, and whether it warns of that.
+ * @param stays nothing but its own controls closes it, Back neither
+ */
+function useUnsaved(element: RefObject<HTMLDialogElement | null>, stays: boolean) {
   const isTyped = useRef(false);
   const isSent = useRef(false);
-  const [warns, setWarns] = useState(false);
+  /** What closes it nevertheless, once more. */
+  const [warning, setWarning] = useState<'Press Escape' | 'Go back' | null>(null);
   const has = (selector: string) => element.current?.querySelector(`form ${selector}`) != null;
   // After a form was sent, an alert says that nothing was saved.
   const isUnsaved = () =>
     isTyped.current ||
     has('[role="alert"]') ||
     (isSent.current && has('[type="submit"][aria-disabled="true"]'));
-  useEffect(() => () => askBeforeClosing(isTyped, null), []);
-  return {
-    warns,
-    /** True when it warns now and did not before. */
-    warnOnce: () => {
-      if (!isUnsaved() || warns) return false;
-      setWarns(true);
-      return true;
+  /** True when it warns now and did not before. */
+  const warnOnce = (way: 'Press Escape' | 'Go back') => {
+    if (!isUnsaved() || warning !== null) return false;
+    setWarning(way);
+    return true;
+  };
+  useLayoutEffect(() => askBeforeMoving(isTyped, () => stays || warnOnce('Go back')));
+  // A window may be gone before the effects that wait for its first frame.
+  useLayoutEffect(
+    () => () => {
+      askBeforeClosing(isTyped, null);
+      askBeforeMoving(isTyped, null);
     },
+    [],
+  );
+  return {
+    warning,
+    warnOnce,
     onInput: (event: Event) => {
       if (!isKept(event.target)) return;
       isTyped.current = true;
       askBeforeClosing(isTyped, isUnsaved);
-      setWarns(false);
+      setWarning(null);
     },
     onSubmit: () => {
       isSent.current ||= isTyped.current;
       isTyped.current = false;
-      setWarns(false);
+      setWarning(null);
     },
   };
 }

@@ -15,7 +15,8 @@ const followsData: ValueScale = { logarithmic: false, held: null };
 /** One panel: its legend with the values at the cursor, and its curves. */
 export function Chart(props: ChartProps) {
   const { panel } = props;
-  const described = props.lead === undefined ? describe(panel) : `${props.lead}: ${describe(panel)}`;
+  const lead = props.lead === undefined ? '' : `${props.lead}: `;
+  const described = `${lead}${describe(panel)}${props.place ?? ''}`;
   const values = useRef(new Map<string, HTMLElement>());
   const words = useRef<Words>([]);
   const [scale, setScale] = useState(followsData);

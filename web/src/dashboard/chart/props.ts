@@ -8,6 +8,8 @@ export interface ChartProps {
   panel: Panel;
   /** The machine of these curves, when several are side by side. */
   lead?: string;
+  /** Follows the name of a panel of a layout, where another may have the same one. */
+  place?: string;
   /** The least range of the axis, for charts that are compared. */
   scale?: { min: number; max: number } | null;
   /** The height of curves, in pixels. */
@@ -29,4 +31,7 @@ export interface ChartProps {
 }
 
 /** What all charts of a dashboard share. */
-export type World = Omit<ChartProps, 'panel' | 'lead' | 'scale' | 'height' | 'dark' | 'onRemove' | 'onSpeak'>;
+export type World = Omit<
+  ChartProps,
+  'panel' | 'lead' | 'place' | 'scale' | 'height' | 'dark' | 'onRemove' | 'onSpeak'
+>;

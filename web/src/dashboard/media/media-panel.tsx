@@ -17,6 +17,7 @@ const maxOutputs = 20_000;
 /** Pictures and video of a session, in step with the cursor. */
 export function MediaPanel(props: {
   title: string;
+  place: string;
   sessionId: string;
   /** Only outputs with this in their name. */
   part: string;
@@ -36,7 +37,7 @@ export function MediaPanel(props: {
     [outputs.data, part, startMs, axis],
   );
   return (
-    <PanelSection title={title} busy={outputs.loading}>
+    <PanelSection title={title} place={props.place} busy={outputs.loading}>
       <Loaded of={outputs} failure="The outputs could not be read." rows={2} label="Loading the outputs">
         {() =>
           frames.length === 0 ? (

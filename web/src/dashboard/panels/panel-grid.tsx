@@ -4,7 +4,7 @@ import { Menu } from '../../ui/menu.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { saveItems } from '../saving/save-menu.tsx';
 import { DragHandle, useDragging } from './dragging.tsx';
-import { derivedOf, placed, storedKeys, titleOf, withPanel } from './model.ts';
+import { derivedOf, type PanelForm, placed, storedKeys, titleOf, withPanel } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { arrangements } from './panel-menu.ts';
 import { type GridProps, type PanelProps, PanelView } from './panel-view.tsx';
@@ -34,6 +34,7 @@ export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
           onAxisFault={reportFault}
           form={form}
           index={index}
+          place={placeOf(form, index, props)}
           dragging={dragging}
           edit={() => setEdited(index)}
         />
@@ -52,6 +53,22 @@ export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
       )}
     </div>
   );
+}
+
+/** Tells a panel from others with its title or its channels. */
+function placeOf(
+  form: PanelForm,
+  index: number,
+  { layout, channels }: Omit<GridProps, 'onAxisFault'>,
+): string {
+  const channelsOf = (panel: PanelForm) => panel.channels.join('\n');
+  const name = (panel: PanelForm) => titleOf(panel, channels, layout.derived);
+  const isShared = layout.panels.some(
+    (other, at) =>
+      at !== index &&
+      (name(other) === name(form) || (form.channels.length > 0 && channelsOf(other) === channelsOf(form))),
+  );
+  return isShared ? `, panel ${index + 1}` : '';
 }
 
 /** Why panels cannot be drawn over the x axis, by their places, and what tells it of one; null: it can. */

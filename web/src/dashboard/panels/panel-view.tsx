@@ -42,6 +42,14 @@ export interface GridProps {
 export interface PanelProps extends GridProps {
   form: PanelForm;
   index: number;
+  /** `, panel 2` where another panel may have the same name; else empty. */
+  place: string;
+}
+
+/** Stays the same when the panel moves. */
+function draftKey({ dimensionId, layout, form, index }: PanelProps): string {
+  const same = layout.panels.filter((one, at) => one.kind === 'text' && one.text === form.text && at < index);
+  return `panel ${dimensionId} ${same.length} ${form.text}`;
 }
 
 /** A panel of any kind. */
@@ -51,8 +59,10 @@ export function PanelView(props: PanelProps) {
     return (
       <TextPanel
         title={titleOf(form, [], [])}
+        place={props.place}
         text={form.text}
         height={form.height}
+        draftKey={draftKey(props)}
         onText={(text) => props.onLayout(withPanel(props.layout, props.index, { text }))}
       />
     );
@@ -62,6 +72,7 @@ export function PanelView(props: PanelProps) {
     <MediaPanel
       {...props.session}
       title={titleOf(form, [], [])}
+      place={props.place}
       part={form.output}
       height={form.height}
       group={world.group}
@@ -76,6 +87,7 @@ function ChannelPanel(props: PanelProps) {
   const { members, drawn, isOverX } = content;
   const read = usePoints(props, content);
   const title = titleOf(form, channels, layout.derived);
+  const named = { title, place: props.place, busy: read.loading };
   // All panels over this axis have it: it is said once, above them.
   const axisFault = isOverX && isRefused(read.error) ? textOf(read.error) : null;
   useEffect(() => {
@@ -106,8 +118,7 @@ function ChannelPanel(props: PanelProps) {
     return (
       <PlotSection
         key={`${layout.x} ${layout.split}`}
-        title={title}
-        busy={read.loading}
+        {...named}
         drawing={drawing}
         height={form.height}
         group={props.world.group}
@@ -115,7 +126,7 @@ function ChannelPanel(props: PanelProps) {
     );
   }
   return (
-    <PanelSection title={title} busy={read.loading}>
+    <PanelSection {...named}>
       <PanelBody {...props} {...eachRecording(drawn, series, channels)} />
     </PanelSection>
   );
@@ -165,6 +176,7 @@ function CurvesPanel(
     <Chart
       {...props.world}
       panel={panelOf(form, index, members)}
+      place={props.place}
       height={form.height}
       series={props.byKey}
       busy={props.busy}
@@ -196,6 +208,7 @@ function EmptyPanel({ title, text }: { title: string; text: string }) {
 /** A plot with its title, legend and the lock of its axes. */
 function PlotSection(props: {
   title: string;
+  place: string;
   busy: boolean;
   drawing: Drawing;
   height: number;
@@ -207,6 +220,7 @@ function PlotSection(props: {
   return (
     <PanelSection
       title={title}
+      place={props.place}
       busy={props.busy}
       tools={
         <div class="chart-tools">

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { askBeforeClosing } from '../../router.ts';
+import { keepDraft, keptDraft } from '../../configuration/kept-drafts.ts';
+import { useAuth } from '../../hooks.ts';
 import { PanelSection } from '../panel-section.tsx';
 import { maxCharacters } from './model.ts';
 
@@ -12,22 +13,21 @@ export const textHint = (text: string) =>
 /** Words beside the charts, changed where they stand. */
 export function TextPanel(props: {
   title: string;
+  place: string;
   text: string;
   height: number;
+  /** Tells its draft from those of other panels. */
+  draftKey: string;
   onText: (text: string) => void;
 }) {
   const { title, text } = props;
-  const [draft, setDraft] = useState<string | null>(null);
+  const { draft, setDraft } = useDraft(props.draftKey, text);
   const edit = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
   useEffect(() => {
     if (wasEdited.current && draft === null) edit.current?.focus();
     wasEdited.current = draft !== null;
   }, [draft]);
-  useEffect(() => {
-    askBeforeClosing(edit, draft !== null && draft !== text ? () => true : null);
-    return () => askBeforeClosing(edit, null);
-  }, [draft, text]);
   const keep = () => {
     if (draft === null || draft.length > maxCharacters) return;
     if (draft !== text) props.onText(draft);
@@ -36,6 +36,7 @@ export function TextPanel(props: {
   return (
     <PanelSection
       title={title}
+      place={props.place}
       tools={
         draft === null && (
           <div class="chart-tools">
@@ -57,6 +58,22 @@ export function TextPanel(props: {
       )}
     </PanelSection>
   );
+}
+
+/** What is typed, kept while another page of the console is shown; null: nothing is edited. */
+function useDraft(key: string, text: string) {
+  const ownId = useAuth().signIn?.user.userId;
+  const ownKey = `${ownId} ${key}`;
+  const [draft, setDraft] = useState(() => keptDraft<string>(ownKey));
+  useEffect(() => keepDraft(ownKey, draft, draft !== null && draft !== text), [draft, ownKey]);
+  return {
+    draft,
+    setDraft: (next: string | null) => {
+      // Kept as the text of the panel, it has another key from now on.
+      if (next === null) keepDraft(ownKey, null);
+      setDraft(next);
+    },
+  };
 }
 
 function Editor(props: {
