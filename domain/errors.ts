@@ -51,6 +51,7 @@ export const catalogue = {
     'An installation has at most 200 report schedules.',
   ),
   webhookDisabled: entry(400, 'webhook_disabled', 'The webhook is disabled. Enable it first.'),
+  tooManyScenarios: entry(400, 'too_many_scenarios', 'A session has at most 10000 scenario instances.'),
   tooManyAnnotations: entry(400, 'too_many_annotations', 'A session has at most 10000 annotations.'),
   tooManySessionViews: entry(400, 'too_many_views', 'A person saves at most 200 views.'),
   tooManyLayouts: entry(

@@ -148,7 +148,7 @@ export const limits = {
   templateNodes: 500,
   sessionPageSizeDefault: 25,
   sessionPageSizeMax: 100,
-  /** Filtered sessions are counted up to here. */
+  scenariosPerSession: 10_000,
   sessionsCounted: 10_000,
   /** Sessions that a search or a query matches are counted up to here: each costs a read of its row. */
   sessionsMatched: 2_000,

@@ -1,14 +1,14 @@
 /** Projects (contract: User, projects; decisions 4). */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { ensureUser } from '../../store/administration/users.ts';
 import {
   createProject,
   findProject,
-  listProjects,
   type ProjectFields,
   type ProjectWrite,
+  projectPages,
   type ShownProject,
   updateProject,
 } from '../../store/registry/projects.ts';
@@ -28,14 +28,26 @@ const list = defineRoute({
   description: 'Sorted by creation. The address of an owner whom the caller may not see is empty.',
   tags,
   access: access.projectRead,
-  responses: { 200: { description: 'The projects.', schema: z.array(projectSchema) } },
+  responses: { 200: { description: 'The projects.', items: projectSchema } },
   async handler(context) {
-    const people = peopleOf(context);
-    const projects = await listProjects(context.services.database);
-    await people.prefetch(projects.map((project) => project.owner.externalId));
-    return { status: 200, body: await Promise.all(projects.map((project) => present(project, people))) };
+    const pages = shownPages(projectPages(context.services.database), peopleOf(context));
+    // A failure of the first page still has its status.
+    const first = await pages.next();
+    return { status: 200, items: joined(first.value ?? [], pages) };
   },
 });
+
+async function* shownPages(pages: AsyncIterable<ShownProject[]>, people: People) {
+  for await (const page of pages) {
+    await people.prefetch(page.map(({ owner }) => owner.externalId));
+    yield await Promise.all(page.map((project) => present(project, people)));
+  }
+}
+
+async function* joined<Page>(first: Page, others: AsyncIterable<Page>) {
+  yield first;
+  yield* others;
+}
 
 const one = defineRoute({
   id: 'getProject',

@@ -6,8 +6,7 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { isName } from '../../domain/text.ts';
 import { optionalText, timestamp, uuid } from '../../http/schemas.ts';
-import { saveScenario } from '../../store/sessions/scenarios.ts';
-import { findSessionDetails } from '../../store/sessions/sessions.ts';
+import { dimensionsOfSession, saveScenario } from '../../store/sessions/scenarios.ts';
 import { defineRoute } from '../route.ts';
 import { presentDimension, presentScenario } from '../sessions/present.ts';
 import { sessionScenarioSchema, sessionSchema } from '../sessions/schema.ts';
@@ -74,7 +73,7 @@ const create = defineRoute({
   }),
   body: requestSchema,
   responses: { 200: { description: 'The scenario instance.', schema: replySchema } },
-  errors: ['sessionIdNotFound', 'invalidScenario'],
+  errors: ['sessionIdNotFound', 'invalidScenario', 'tooManyScenarios'],
   refusals: { params: 'sessionIdNotFound', body: 'invalidRequest' },
   async handler({ services, params, body }) {
     const write = await saveScenario(services.database, params.sessionId, {
@@ -85,12 +84,12 @@ const create = defineRoute({
       to: body.to,
     });
     if (write.outcome === 'session-missing') throw new Problem('sessionIdNotFound');
+    if (write.outcome === 'too-many') throw new Problem('tooManyScenarios');
     if (write.outcome !== 'saved') throw new Problem('invalidRequest');
-    const session = await findSessionDetails(services.database, params.sessionId);
-    if (session === undefined) throw new Problem('sessionIdNotFound');
+    const dimensions = await dimensionsOfSession(services.database, params.sessionId);
     const template = {
       ...presentScenario(write.scenario, params.sessionId),
-      dimensions: session.dimensions.map(presentDimension),
+      dimensions: dimensions.map(presentDimension),
     };
     return { status: 200, body: { status: true, message: 'OK', template } };
   },

@@ -29,9 +29,16 @@ export type ProjectWrite =
 
 const populate = ['owner', 'defaultSessionTemplate'] as const;
 
-/** All projects, by id. */
-export async function listProjects({ em }: EntityReader): Promise<Project[]> {
-  return em.find(Project, {}, { populate, orderBy: { id: 'asc' } });
+const projectsAtOnce = 100;
+
+/** All projects by id, page by page. */
+export async function* projectPages(database: EntityReader): AsyncGenerator<Project[]> {
+  for (let page: Project[] = [], after = 0; ; after = page.at(-1)!.id) {
+    const options = { populate, orderBy: { id: 'asc' }, limit: projectsAtOnce } as const;
+    page = await database.em.find(Project, { id: { $gt: after } }, options);
+    yield page;
+    if (page.length < projectsAtOnce) return;
+  }
 }
 
 /** A project as it is shown: alone, and with each session. */

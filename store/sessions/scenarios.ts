@@ -1,9 +1,10 @@
 /** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
+import { limits } from '../../domain/limits.ts';
 import { noteAudited, noteAuditedSession } from '../connection/audit-scope.ts';
-import type { Database, Tx } from '../connection/database.ts';
+import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
 import { newId } from '../connection/ids.ts';
-import type { SessionScenarioRow } from './sessions.ts';
+import type { SessionDimensionRow, SessionScenarioRow } from './sessions.ts';
 
 interface ScenarioRow extends SessionScenarioRow {
   readonly sessionId: string;
@@ -22,7 +23,7 @@ export interface ScenarioFields {
 /** `times-reversed`: it would begin after its end. */
 export type ScenarioWrite =
   | { readonly outcome: 'saved'; readonly scenario: ScenarioRow }
-  | { readonly outcome: 'session-missing' | 'id-of-another-session' | 'times-reversed' };
+  | { readonly outcome: 'session-missing' | 'too-many' | 'id-of-another-session' | 'times-reversed' };
 
 const columns = `id, session_id, simulation_id, scenario_name,
   from_at as "from", to_at as "to", created_at`;
@@ -40,6 +41,7 @@ export async function saveScenario(
         if (sessions.length === 0) return { outcome: 'session-missing' };
         noteAuditedSession(sessionId);
         const stored = fields.id === undefined ? undefined : await findLocked(tx, fields.id);
+        if (stored === undefined && (await isFull(tx, sessionId))) return { outcome: 'too-many' };
         if (stored === undefined) return insertScenario(tx, sessionId, fields);
         return stored.sessionId === sessionId
           ? updateScenario(tx, stored, fields)
@@ -48,6 +50,15 @@ export async function saveScenario(
       ({ outcome }) => outcome === 'saved',
     ),
   );
+}
+
+/** Calls at the same moment may pass the limit by a few. */
+async function isFull(tx: Tx, sessionId: string): Promise<boolean> {
+  const last = await tx.query('select 1 from scenario_instance where session_id = $1 offset $2 limit 1', [
+    sessionId,
+    limits.scenariosPerSession - 1,
+  ]);
+  return last.length > 0;
 }
 
 async function findLocked(tx: Tx, id: string): Promise<ScenarioRow | undefined> {
@@ -92,3 +103,12 @@ async function updateScenario(tx: Tx, stored: ScenarioRow, fields: ScenarioField
 
 const isReversed = (from: Date | null, to: Date | null) =>
   from !== null && to !== null && from.getTime() > to.getTime();
+
+/** The dashboards of a session, without all else that its routes show: it may have thousands of scenarios. */
+export async function dimensionsOfSession(database: Queryable, id: string): Promise<SessionDimensionRow[]> {
+  return database.query<SessionDimensionRow>(
+    `select id, name, dashboard_name, dashboard_version, node_instance_id, created_at
+       from dimension where session_id = $1 order by id`,
+    [id],
+  );
+}

@@ -159,6 +159,16 @@ describe('GET /projects', () => {
     }
   });
 
+  test('lists hundreds of projects, each once, in the order of their creation', async () => {
+    await api.composed.services.database.query(
+      `insert into project (hex_id, title, owner_id)
+       select md5(i::text), 'many', p.owner_id from generate_series(1, 250) i, (select owner_id from project limit 1) p`,
+    );
+    const ids = (await call('GET', '/projects')).body.map(({ id }: { id: number }) => id);
+    expect(ids.length).toBeGreaterThan(250);
+    expect(ids).toEqual([...new Set<number>(ids)].toSorted((a, b) => a - b));
+  });
+
   test('shows the present role of an owner whom the caller may see', async () => {
     const owner = await makePerson(api.url, people.adminToken, 'Instructor');
     const made = await call('POST', '/projects', { Title: 'promoted' }, owner.token);

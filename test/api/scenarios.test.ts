@@ -3,6 +3,7 @@ import { projectRoutes } from '../../api/projects/routes.ts';
 import { scenarioRoutes } from '../../api/scenarios/routes.ts';
 import { sessionTemplateRoutes } from '../../api/session-templates/routes.ts';
 import { sessionRoutes } from '../../api/sessions/routes.ts';
+import { limits } from '../../domain/limits.ts';
 import { apiStage, ask } from '../support/api.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 
@@ -10,6 +11,7 @@ const routes = [...projectRoutes, ...sessionTemplateRoutes, ...sessionRoutes, ..
 const { api, people } = await apiStage({ routes });
 let sessionId: string;
 let otherId: string;
+let fullId: string;
 const unknownId = '00000000-0000-4000-8000-00000000abcd';
 
 beforeAll(async () => {
@@ -19,6 +21,7 @@ beforeAll(async () => {
   const json = { ProjectId: project.body.id, SessionTemplateId: template.body.id };
   sessionId = (await call('/session', json)).body.id;
   otherId = (await call('/session', json)).body.id;
+  fullId = (await call('/session', json)).body.id;
 });
 
 const call = (path: string, json?: unknown, token = people.Developer.token) =>
@@ -123,6 +126,22 @@ describe('POST /{sessionId}/scenario_instances', () => {
     expect((await post({ ...json, from: '2026-01-02', to: '2026-01-02' })).status).toBe(200);
     expect(await post({ ...json, to: '2026-01-01' })).toMatchObject(refusal(400, 'Invalid request.'));
     expect(await post(json, otherId)).toMatchObject(refusal(400, 'Invalid request.'));
+  });
+
+  test('makes no more scenarios of a session than it may have, and still changes one', async () => {
+    const { database } = api.composed.services;
+    await database.query(
+      `insert into scenario_instance (id, session_id, scenario_name)
+       select gen_random_uuid(), $1, 's' from generate_series(1, $2 - 1)`,
+      [fullId, limits.scenariosPerSession],
+    );
+    const last = await post({ scenarioName: 'last' }, fullId);
+    expect(last.status).toBe(200);
+    const message = `A session has at most ${limits.scenariosPerSession} scenario instances.`;
+    expect(await post({ scenarioName: 'x' }, fullId)).toMatchObject(refusal(400, message));
+    const { scenarioInstanceId } = last.body.template;
+    const changed = await post({ scenarioName: 'changed', scenarioInstanceId }, fullId);
+    expect(changed).toMatchObject({ status: 200, body: { template: { scenarioName: 'changed' } } });
   });
 
   test('answers an unknown or malformed session id as missing', async () => {

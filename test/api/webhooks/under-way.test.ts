@@ -7,12 +7,13 @@ import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { SecretBox } from '../../../store/objects/secrets.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
-import { eventually, platformState } from '../../support/eventually.ts';
+import { aStatementWaits, eventually, platformState } from '../../support/eventually.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { testWorkflows } from '../../support/workflows.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-const { api, people, platform, database } = await runnerStage();
+const stage = await runnerStage();
+const { api, people, platform, database } = stage;
 const temporal = await testWorkflows({ ...platform.environment, WEBHOOK_ALLOWLIST: '127.0.0.0/8' });
 const path = '/api/v2/admin/webhooks';
 const admin = (method: string, at: string, json?: unknown) =>
@@ -167,4 +168,16 @@ test('a failure of one of the senders of a webhook waits for the others: they do
   await ended;
   const { deliveries } = (await admin('GET', `${path}/${id}/deliveries`)).body;
   expect(deliveries).toMatchObject([{ state: 'delivered' }]);
+});
+
+test('a webhook that is deleted while a fact is being written lets the fact be written', async () => {
+  const graph = await stage.chainOf(1);
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['output.published'] })).body;
+  const upload = await database.transaction(async (tx) => {
+    await tx.query('delete from webhook where id = $1', [id]);
+    const answer = stage.upload(graph, 'input', 'x');
+    await aStatementWaits(database);
+    return { answer };
+  });
+  expect((await upload.answer).status).toBe(201);
 });

@@ -188,6 +188,7 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   logFollowPollMilliseconds: 'new lines are read for a follower every',
   logFollowers: 'followers of logs at one API process',
   logFollowersPerCaller: 'followers of logs of one person or offline token',
+  scenariosPerSession: 'scenario instances of a session that calls make',
   annotationsPerSession: 'annotations of a session',
   annotationsPerCall: 'annotations in one call of a runner',
   annotationTags: 'tags of an annotation',
