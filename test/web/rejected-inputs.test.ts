@@ -63,6 +63,14 @@ describeInBrowser('rejected inputs', () => {
     expect(faults).toEqual([]);
   });
 
+  test('are said on the first page of the session, which is done and may have made nothing', async () => {
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByText('n1 rejected 27 inputs.').waitFor();
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await page.getByRole('link', { name: 'Show the reasons' }).click();
+    await part().getByText('lap-27.csv: there is no column speed').waitFor();
+  });
+
   test('are run again as chosen, across pages, and the node gets just these', async () => {
     await part().getByLabel('Choose lap-27.csv').check();
     await part().getByRole('button', { name: 'Older' }).click();

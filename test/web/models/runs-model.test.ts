@@ -17,6 +17,7 @@ import {
 } from '../../../web/src/runs/list-model.ts';
 import { chunkLines, LogLines, piecesOf, readable } from '../../../web/src/runs/log-lines.ts';
 import {
+  attemptWithLog,
   elapsedOf,
   isHopelessRetry,
   nodesBefore,
@@ -99,6 +100,23 @@ describe('the times of an attempt', () => {
     const waits = attempt({ number: 2, startedAt: null });
     expect(elapsedOf(run({ state: 'waiting', attempts: [failed, waits] }), now)).toBe('14.0 s');
     expect(elapsedOf(run({ state: 'cancelled', endedAt: at(9) }), now)).toBe('9.0 s');
+  });
+
+  test('of a run that a person retried later are counted from then, not from the end of the attempt before', () => {
+    const ended = attempt({ ...failed, nextAttemptAt: at(50) });
+    const again = attempt({ number: 2 });
+    const queued = run({ state: 'queued', attempt: 2, attempts: [ended, again] });
+    const now = Date.parse(at(53));
+    expect(elapsedOf(queued, now)).toBe('3.0 s');
+    const action = { at: at(50), attempt: 2, action: 'retry', userId: 'u', name: null } as const;
+    expect(segmentsOf({ ...queued, actions: [action] }, again, now).map(({ words }) => words)).toEqual([
+      'has waited 3.0 s',
+    ]);
+  });
+
+  test('name the attempt whose log is read: the one that failed, until the next begins', () => {
+    const waits = run({ state: 'waiting', attempt: 2, attempts: [failed, attempt({ number: 2 })] });
+    expect([attemptWithLog(waits), attemptWithLog(both), attemptWithLog(run({}))]).toEqual([1, 2, 1]);
   });
 
   test('of one that nobody has claimed are waiting alone, which ends with the run', () => {

@@ -1,11 +1,11 @@
 import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
 import { startOfDay } from '../days.ts';
-import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle } from '../names.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { useSessionNames } from '../sessions/session-names.ts';
+import { Moment } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -151,7 +151,7 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
       {props.entries.map((entry) => (
         <tr key={entry.id}>
           <td class="nowrap" title={entry.at}>
-            {formatDateTime(entry.at)}
+            <Moment at={entry.at} />
           </td>
           <td data-label="Action" title={entry.action}>
             {idTitle(entry.action)}

@@ -39,6 +39,7 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
   return (
     <div class="overview">
       <div class="overview-main">
+        <Rejected sessionId={session.id} nodes={nodes} />
         <Loaded of={outputs} failure="The files could not be read." rows={2} label="Loading the overview">
           {({ outputs: files }) => (
             <>
@@ -110,6 +111,22 @@ function Figures(props: { outputs: readonly ListedOutput[]; nodes: readonly Node
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A node that put inputs aside is done, and may have made nothing of a recording. */
+function Rejected(props: { sessionId: string; nodes: readonly NodeInstanceProgress[] }) {
+  const rejecting = props.nodes.filter(({ rejectedInputs }) => rejectedInputs > 0);
+  if (rejecting.length === 0) return null;
+  return (
+    <Notice tone="info">
+      {rejecting.slice(0, shownRemarks).map(({ id, name, rejectedInputs }) => (
+        <div key={id}>
+          <strong>{titleOf(name)}</strong> rejected {plural(rejectedInputs, 'input', 'inputs')}.{' '}
+          <a href={tabAddress(props.sessionId, 'pipeline', id)}>Show the reasons</a>
+        </div>
+      ))}
+    </Notice>
   );
 }
 
