@@ -107,7 +107,19 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
   if (list.data === null) return <Placeholder rows={6} label="Loading the audit" />;
   const isFiltered = Object.values(props.asked).some((value) => value !== undefined);
   if (list.data.entries.length === 0)
-    return <Empty title={isFiltered ? 'No matching entries' : 'No entries yet'} />;
+    return (
+      <Empty title={isFiltered ? 'No matching entries' : 'No entries yet'}>
+        {sources.map(
+          ({ id, label }) =>
+            id !== props.source.id && (
+              <p key={id}>
+                <a href={withParameters({ of: id === 'writes' ? '' : id, cursor: '' })}>{label}</a> are listed
+                apart.
+              </p>
+            ),
+        )}
+      </Empty>
+    );
   return (
     <>
       <div class="session-rows">
