@@ -109,9 +109,8 @@ describe('the times of an attempt', () => {
     const now = Date.parse(at(53));
     expect(elapsedOf(queued, now)).toBe('3.0 s');
     const action = { at: at(50), attempt: 2, action: 'retry', userId: 'u', name: null } as const;
-    expect(segmentsOf({ ...queued, actions: [action] }, again, now).map(({ words }) => words)).toEqual([
-      'has waited 3.0 s',
-    ]);
+    const details = { ...queued, actions: [action] };
+    expect(segmentsOf(details, again, now).map(({ words }) => words)).toEqual(['has waited 3.0 s']);
   });
 
   test('name the attempt whose log is read: the one that failed, until the next begins', () => {
