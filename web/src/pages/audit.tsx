@@ -88,6 +88,23 @@ function SourceTabs(props: { chosen: Source['id']; onChoose: (id: Source['id']) 
   );
 }
 
+/** A filter that finds nothing may be meant for the other list. */
+function NoEntries(props: { source: Source; isFiltered: boolean }) {
+  return (
+    <Empty title={props.isFiltered ? 'No matching entries' : 'No entries yet'}>
+      {sources.map(
+        ({ id, label }) =>
+          id !== props.source.id && (
+            <p key={id}>
+              <a href={withParameters({ of: id === 'writes' ? '' : id, cursor: '' })}>{label}</a> are listed
+              apart.
+            </p>
+          ),
+      )}
+    </Empty>
+  );
+}
+
 /** A page has the cursor of the next one alone: the address has those of all before it, for the way back. */
 function Entries(props: { source: Source; asked: object; cursors: readonly string[] }) {
   const { cursors } = props;
@@ -106,20 +123,7 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
     return <Failure what="The audit could not be read." error={list.error} retry={list.reload} />;
   if (list.data === null) return <Placeholder rows={6} label="Loading the audit" />;
   const isFiltered = Object.values(props.asked).some((value) => value !== undefined);
-  if (list.data.entries.length === 0)
-    return (
-      <Empty title={isFiltered ? 'No matching entries' : 'No entries yet'}>
-        {sources.map(
-          ({ id, label }) =>
-            id !== props.source.id && (
-              <p key={id}>
-                <a href={withParameters({ of: id === 'writes' ? '' : id, cursor: '' })}>{label}</a> are listed
-                apart.
-              </p>
-            ),
-        )}
-      </Empty>
-    );
+  if (list.data.entries.length === 0) return <NoEntries source={props.source} isFiltered={isFiltered} />;
   return (
     <>
       <div class="session-rows">

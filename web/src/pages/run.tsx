@@ -56,7 +56,6 @@ const reasons = { input: 'for new input', reprocess: 'by a reprocess', 'follow-u
 
 function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => void }) {
   const { run } = props;
-  const now = useNow(isOpenRun(run));
   return (
     <header class="session-head">
       <nav class="crumbs" aria-label="Path">
@@ -84,14 +83,7 @@ function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => v
           }
         />
       </div>
-      <div class="summary">
-        {/* Without the seconds beside it, which a screen reader would read aloud each time. */}
-        <span role="status" aria-label="State of the run">
-          <RunBadge state={run.state} />
-        </span>
-        <Holding run={run} now={now} />
-        {isOpenRun(run) && props.isLive && <span class="live">live</span>}
-      </div>
+      <State run={run} isLive={props.isLive} />
       {run.heldBy !== null && <RunProgress run={run} />}
       {run.state === 'failed' && run.statusDetails !== '' && (
         <p class="details details-failed">{withoutCategory(run.statusDetails)}</p>
@@ -105,6 +97,20 @@ function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => v
         <span class="mono">{run.id}</span>
       </p>
     </header>
+  );
+}
+
+function State({ run, isLive }: { run: NodeRunDetails; isLive: boolean }) {
+  const now = useNow(isOpenRun(run));
+  return (
+    <div class="summary">
+      {/* Without the seconds beside it, which a screen reader would read aloud each time. */}
+      <span role="status" aria-label="State of the run">
+        <RunBadge state={run.state} />
+      </span>
+      <Holding run={run} now={now} />
+      {isOpenRun(run) && isLive && <span class="live">live</span>}
+    </div>
   );
 }
 

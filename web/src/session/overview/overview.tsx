@@ -30,7 +30,6 @@ const shownFiles = 6;
 /** What came out of the session, what it is about, and who did what. */
 export function Overview({ session, reload, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
-  const { listSessions } = useAbilities();
   const outputs = useResource('outputs', (signal) => outputsAtAGlance(session.id, signal), {
     version: outputVersion(nodes),
   });
@@ -64,18 +63,25 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
           <NewestFiles session={session} found={outputs.data} />
         )}
       </div>
-      <div class="overview-side">
-        <div class="card">
-          <MetadataEditor session={session} canEdit={listSessions} saved={reload} />
-        </div>
-        {listSessions && (
-          <section class="card" aria-label="Activity of the session">
-            <h2>Activity</h2>
-            <Activity sessionId={session.id} nodes={nodes} round={followed.round} />
-          </section>
-        )}
-      </div>
+      <Side session={session} reload={reload} followed={followed} />
       {isShared && <WindowLoader session={session} />}
+    </div>
+  );
+}
+
+function Side({ session, reload, followed }: Pick<TabProps, 'session' | 'reload' | 'followed'>) {
+  const { listSessions } = useAbilities();
+  return (
+    <div class="overview-side">
+      <div class="card">
+        <MetadataEditor session={session} canEdit={listSessions} saved={reload} />
+      </div>
+      {listSessions && (
+        <section class="card" aria-label="Activity of the session">
+          <h2>Activity</h2>
+          <Activity sessionId={session.id} nodes={followed.nodes ?? []} round={followed.round} />
+        </section>
+      )}
     </div>
   );
 }
