@@ -1826,6 +1826,8 @@ export interface RejectedInputs {
     readonly nodeInstanceId: number;
     readonly nodeName: string;
     readonly outputIdentifier: string;
+    /** The file of that name, or what was made of it; null: unknown. */
+    readonly fileName: string | null;
     readonly contentType: string | null;
     readonly sizeBytes: number;
     readonly category: 'error' | 'validation' | 'memory' | 'timeout';

@@ -8,6 +8,8 @@ import { failureCategories } from '../../domain/runs/run-plan.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { integerParameter, timestampOut } from '../../http/schemas.ts';
 import { listRejectedInputs } from '../../store/runs/rejections.ts';
+import { fileNameOf } from '../node-runs/present.ts';
+import { fileNameOut } from '../node-runs/schema.ts';
 import { defineRoute } from '../route.ts';
 import { nodeInstanceParams } from './schema.ts';
 
@@ -19,6 +21,7 @@ const rejectedInputsSchema = z
         nodeInstanceId: z.int().meta({ description: 'The node whose output it is.' }),
         nodeName: z.string(),
         outputIdentifier: z.string(),
+        fileName: fileNameOut(),
         contentType: z.string().nullable(),
         sizeBytes: z.int(),
         category: z.enum(failureCategories),
@@ -42,6 +45,7 @@ const rejectedInputsSchema = z
           nodeInstanceId: exampleValues.inputNodeId,
           nodeName: 'tabular-upload',
           outputIdentifier: 'lap-12',
+          fileName: 'lap-12.csv',
           contentType: 'text/csv',
           sizeBytes: 39,
           category: 'validation',
@@ -91,7 +95,11 @@ export const rejectedInputs = defineRoute({
     return {
       status: 200,
       body: {
-        rejectedInputs: rows.map((row) => ({ ...row, rejectedAt: formatTimestamp(row.rejectedAt) })),
+        rejectedInputs: rows.map(({ metadata, ...row }) => ({
+          ...row,
+          fileName: fileNameOf(metadata),
+          rejectedAt: formatTimestamp(row.rejectedAt),
+        })),
         page,
         pageSize,
         totalCount,

@@ -10,7 +10,7 @@ import { findNodeRuns } from '../../store/run-views/find-runs.ts';
 import { findRunDetails, type RunDetails } from '../../store/run-views/run-details.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
-import { presentNodeRun, presentRunPage } from './present.ts';
+import { fileNameOf, presentNodeRun, presentRunPage } from './present.ts';
 import { runSearchSchema } from './query-schema.ts';
 import { nodeRunListSchema, runDetailsSchema, runParams } from './schema.ts';
 
@@ -93,12 +93,6 @@ async function presentDetails(found: RunDetails, people: People): Promise<z.inpu
       })),
     ),
   };
-}
-
-/** Uploads carry `fileName`, recordings the `name` of the upload that they were made of. */
-function fileNameOf(metadata: Readonly<Record<string, unknown>> | null): string | null {
-  const name = metadata?.fileName ?? metadata?.name;
-  return typeof name === 'string' && name !== '' ? name : null;
 }
 
 export const runRoutes = [search, details];

@@ -140,7 +140,7 @@ export const nodeRunParams = z.object({
 /** The parameters of the routes below /api/v2/node-runs. */
 export const runParams = z.object({ runId: nodeRunParams.shape.id });
 
-const fileNameOut = () =>
+export const fileNameOut = () =>
   z
     .string()
     .nullable()

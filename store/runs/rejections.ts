@@ -136,6 +136,7 @@ export interface RejectedInput {
   readonly nodeInstanceId: number;
   readonly nodeName: string;
   readonly outputIdentifier: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
   readonly contentType: string | null;
   readonly sizeBytes: number;
   readonly category: FailureCategory;
@@ -157,8 +158,8 @@ export async function listRejectedInputs(
   );
   if (node === undefined) return undefined;
   const rows = await database.query<RejectedInput>(
-    `select j.output_id, o.node_instance_id, n.name as node_name, o.output_identifier, o.content_type, o.size_bytes,
-            j.category, j.reason, j.run_id, j.attempt, j.rejected_at
+    `select j.output_id, o.node_instance_id, n.name as node_name, o.output_identifier, o.metadata, o.content_type,
+            o.size_bytes, j.category, j.reason, j.run_id, j.attempt, j.rejected_at
        from rejected_input j join node_output o on o.id = j.output_id join node_instance n on n.id = o.node_instance_id
       where j.node_instance_id = $1 order by j.rejected_at desc, j.output_id desc offset $2 limit $3`,
     [nodeInstanceId, (page.number - 1) * page.size, page.size],

@@ -76,6 +76,15 @@ describeInBrowser('the panels of a dashboard', () => {
     await expect
       .poll(() => tab.getByRole('note').allInnerTexts())
       .toEqual(['Old front wing.', 'New front wing.']);
+    // One that is removed takes its draft with it.
+    await tab.getByRole('button', { name: 'Edit text' }).last().click();
+    await area.fill('Newer front wing.');
+    await tab
+      .getByRole('button', { name: /^Arrange panel/ })
+      .last()
+      .click();
+    await tab.getByRole('menuitem', { name: 'Remove panel' }).click();
+    await area.waitFor({ state: 'detached' });
     await reloadsUnasked(tab);
     await tab.close();
   });

@@ -24,7 +24,13 @@ describeInBrowser('rejected inputs', () => {
     await ensurePlatformDataSource(database, objects.platformAccess);
     graph = await stage.chainOf(1, { incremental: true });
     for (const file of files)
-      await stage.upload(graph, 'input', 'time\n', { 'x-platform-output-identifier': file });
+      await stage.upload(graph, 'input', 'time\n', {
+        'x-platform-output-identifier': file,
+        // As the console sends it, whose identifiers are random.
+        'x-platform-output-metadata': JSON.stringify(
+          file === 'lap-20.csv' ? { fileName: 'stint 20.csv' } : {},
+        ),
+      });
     runner = stage.runner();
     const task = await runner.acquire(graph.template);
     const { body } = await runner.call('GET', `/tasks/${task.taskId}/inputs?mode=since-watermark`);
@@ -47,6 +53,7 @@ describeInBrowser('rejected inputs', () => {
     await expect
       .poll(() => page.locator(`[data-node="${graph.nodes.n1}"]`).innerText())
       .toContain('27 rejected');
+    await part().getByLabel('Choose stint 20.csv').waitFor();
     await expect.poll(() => part().getByRole('listitem').count()).toBe(25);
     await expect
       .poll(() => part().getByRole('link', { name: 'Run' }).first().getAttribute('href'))
@@ -61,6 +68,14 @@ describeInBrowser('rejected inputs', () => {
     }
     await wear(page, appearances[0]!);
     expect(faults).toEqual([]);
+  });
+
+  test('are said on the first page of the session, which is done and may have made nothing', async () => {
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByText('n1 rejected 27 inputs.').waitFor();
+    expect(await accessibilityFaults(page, 'every')).toEqual([]);
+    await page.getByRole('link', { name: 'Show the reasons' }).click();
+    await part().getByText('lap-27.csv: there is no column speed').waitFor();
   });
 
   test('are run again as chosen, across pages, and the node gets just these', async () => {

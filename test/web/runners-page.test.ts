@@ -68,6 +68,14 @@ describeInBrowser('the page of runners', () => {
     await row.getByText('drained').waitFor({ state: 'detached' });
   });
 
+  test('two runners of one machine are told apart by their instances', async () => {
+    const instances = ['fit:wall:101:aaaa0001', 'fit:wall:102:aaaa0002'];
+    for (const instanceId of instances) await stage.runner({ instanceId }).claim(graph.template);
+    for (const instanceId of instances)
+      await page.getByRole('button', { name: `Drain fit on wall, ${instanceId}`, exact: true }).waitFor();
+    await page.getByText(instances[0]!).waitFor();
+  });
+
   test('a queue gets a limit, says it, and goes back to the manifest', async () => {
     const row = page.getByRole('row').filter({ hasText: graph.template });
     await click(`Limit ${graph.template}`);

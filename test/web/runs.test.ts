@@ -92,6 +92,10 @@ describeInBrowser('runs in the console', () => {
     await lines().getByText('{"lap":7}').waitFor();
     await page.getByRole('region', { name: 'Inputs' }).getByText('lap-7.csv').waitFor();
     await page.getByRole('region', { name: 'Configuration' }).getByText('revision 1').waitFor();
+    // What a screen reader reads aloud by itself has no seconds, and no number of lines.
+    expect((await page.locator('main').getByRole('status').allInnerTexts()).join(' ')).toMatch(
+      /^Running\D*$/,
+    );
     await log(runner, task.taskId, 2, [line('comes later', 'warning')]);
     await lines().getByText('comes later').waitFor();
     await looks('run-held');

@@ -7,6 +7,7 @@ import { inputNode, ship, tabularNode, templateFile } from '../support/templates
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
   describeInBrowser,
+  dropFile,
   goWithin,
   openBrowser,
   picture,
@@ -198,7 +199,12 @@ describeInBrowser('the page of a session template', () => {
     await choose('lap-analysis');
     await check();
     await page.getByRole('dialog').getByText('with the same name already exists').waitFor();
-    await choose('sector-analysis');
+    // Anywhere on the page: the browser would leave it to show the file.
+    await dropFile(page, '#main', {
+      name: 'a.json',
+      type: 'application/json',
+      text: content('sector-analysis'),
+    });
     await check();
     await page.getByText('It makes the new template sector-analysis.').waitFor();
     await picture(page, 'template-import');

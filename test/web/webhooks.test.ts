@@ -7,7 +7,8 @@ import { testWorkflows } from '../support/workflows.ts';
 import { describeInBrowser, openBrowser, picture, type TestBrowser } from './support/browser.ts';
 import { signInAs } from './support/sign-in.ts';
 
-const { api, people, platform } = await runnerStage();
+const stage = await runnerStage();
+const { api, people, platform } = stage;
 const temporal = await testWorkflows({ ...platform.environment, WEBHOOK_ALLOWLIST: '127.0.0.1' });
 
 describeInBrowser('the page of webhooks', () => {
@@ -55,6 +56,13 @@ describeInBrowser('the page of webhooks', () => {
     await picture(page, 'webhook-delivery');
     await page.keyboard.press('Escape');
     expect(browser.offences).toEqual([]);
+  });
+
+  test('a delivery that waits for an earlier one of its session says so', async () => {
+    receiver.answer = answerWith(500);
+    const graph = await stage.chainOf(1);
+    for (const lap of ['1', '2']) await stage.upload(graph, 'input', lap);
+    await page.getByRole('cell', { name: 'waits for an earlier one of its session' }).first().waitFor();
   });
 
   test('a webhook that its receiver refuses for good says that it is disabled, and why', async () => {

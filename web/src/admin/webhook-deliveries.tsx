@@ -114,6 +114,10 @@ const states = {
   failed: { icon: 'cross', tone: 'failed', label: 'Failed' },
 } as const;
 
+/** The events of a session arrive in order. */
+const isHeldBack = ({ state, nextAttemptAt }: WebhookDelivery) =>
+  state === 'pending' && nextAttemptAt === null;
+
 function DeliveryRow(props: {
   delivery: WebhookDelivery;
   mayResend: boolean;
@@ -131,7 +135,13 @@ function DeliveryRow(props: {
       <td data-label="Attempts" class="figure">
         {delivery.attemptCount}
       </td>
-      <td data-label="Answer">{last === undefined ? 'none yet' : (last.error ?? `Status ${last.status}`)}</td>
+      <td data-label="Answer">
+        {isHeldBack(delivery)
+          ? 'waits for an earlier one of its session'
+          : last === undefined
+            ? 'none yet'
+            : (last.error ?? `Status ${last.status}`)}
+      </td>
       <td data-label="Created" class="nowrap">
         <Ago at={delivery.createdAt} />
       </td>

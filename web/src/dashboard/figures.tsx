@@ -17,6 +17,7 @@ export function Figures(props: {
   const { channel, statistics } = props;
   if (statistics === undefined)
     return <div class="channel-figures channel-figures-empty" aria-hidden="true" />;
+  const name = props.recording === null ? channel.name : `${channel.name} of ${props.recording}`;
   const { count, missing, min, max, mean, standardDeviation, states } = statistics;
   const details = [
     `${formatCount(count)} values`,
@@ -27,13 +28,13 @@ export function Figures(props: {
     <div class="channel-figures" title={details.filter((part) => part !== '').join(', ')}>
       {props.recording !== null && <span class="channel-figures-recording">{props.recording}</span>}
       {count === 0 && <span>no values here</span>}
-      <Extreme word="min" extreme={min} channel={channel} onJump={props.onJump} />
+      <Extreme word="min" extreme={min} unit={channel.unit} name={name} onJump={props.onJump} />
       {mean !== null && (
         <span title={`mean ${formatValue(mean)}`}>
           mean {formatValue(Number(mean.toPrecision(meanDigits)))}
         </span>
       )}
-      <Extreme word="max" extreme={max} channel={channel} onJump={props.onJump} />
+      <Extreme word="max" extreme={max} unit={channel.unit} name={name} onJump={props.onJump} />
       {states?.slice(0, statesNamed).map(({ value, share }) => (
         <span key={String(value)}>
           {String(value)} {formatShare(share)}
@@ -47,17 +48,19 @@ export function Figures(props: {
 function Extreme(props: {
   word: string;
   extreme: ChannelStatistics['min'];
-  channel: Channel;
+  unit: string;
+  /** Tells its channel from those of other recordings. */
+  name: string;
   onJump: (timeMs: number) => void;
 }) {
-  const { extreme, channel } = props;
+  const { extreme } = props;
   if (extreme === null) return null;
   const value = formatValue(extreme.value);
   return (
     <button
       type="button"
       class="channel-figure"
-      aria-label={`${props.word} ${value} ${channel.unit}, ${channel.name}: put the cursor there`}
+      aria-label={`${props.word} ${value} ${props.unit}, ${props.name}: put the cursor there`}
       onClick={() => props.onJump(Date.parse(extreme.at))}
     >
       {props.word} {value}

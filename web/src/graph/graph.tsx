@@ -211,8 +211,9 @@ function NodeText(props: { node: NodeInstanceProgress; hasStates: boolean; paren
     <span class="node-text">
       <span class="node-name">{titleOf(node.name)}</span>
       <span class="node-details">
+        {/* First: the rest may be cut. */}
+        {node.rejectedInputs === 0 ? '' : `${node.rejectedInputs} rejected · `}
         {details}
-        {node.rejectedInputs === 0 ? '' : ` · ${node.rejectedInputs} rejected`}
       </span>
       <span class="visually-hidden">
         {details === label || label === '' ? '' : `, ${label}`}, {place}

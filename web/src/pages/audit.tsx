@@ -1,11 +1,11 @@
 import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
 import { startOfDay } from '../days.ts';
-import { formatDateTime } from '../format.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle } from '../names.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { useSessionNames } from '../sessions/session-names.ts';
+import { Moment } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -88,6 +88,23 @@ function SourceTabs(props: { chosen: Source['id']; onChoose: (id: Source['id']) 
   );
 }
 
+/** A filter that finds nothing may be meant for the other list. */
+function NoEntries(props: { source: Source; isFiltered: boolean }) {
+  return (
+    <Empty title={props.isFiltered ? 'No matching entries' : 'No entries yet'}>
+      {sources.map(
+        ({ id, label }) =>
+          id !== props.source.id && (
+            <p key={id}>
+              <a href={withParameters({ of: id === 'writes' ? '' : id, cursor: '' })}>{label}</a> are listed
+              apart.
+            </p>
+          ),
+      )}
+    </Empty>
+  );
+}
+
 /** A page has the cursor of the next one alone: the address has those of all before it, for the way back. */
 function Entries(props: { source: Source; asked: object; cursors: readonly string[] }) {
   const { cursors } = props;
@@ -106,8 +123,7 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
     return <Failure what="The audit could not be read." error={list.error} retry={list.reload} />;
   if (list.data === null) return <Placeholder rows={6} label="Loading the audit" />;
   const isFiltered = Object.values(props.asked).some((value) => value !== undefined);
-  if (list.data.entries.length === 0)
-    return <Empty title={isFiltered ? 'No matching entries' : 'No entries yet'} />;
+  if (list.data.entries.length === 0) return <NoEntries source={props.source} isFiltered={isFiltered} />;
   return (
     <>
       <div class="session-rows">
@@ -151,7 +167,7 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
       {props.entries.map((entry) => (
         <tr key={entry.id}>
           <td class="nowrap" title={entry.at}>
-            {formatDateTime(entry.at)}
+            <Moment at={entry.at} />
           </td>
           <td data-label="Action" title={entry.action}>
             {idTitle(entry.action)}

@@ -150,6 +150,7 @@ function PartButtons(props: { report: Listed; shown: Shown; onShow: (part: Shown
       <button
         type="button"
         class="button button-small button-quiet"
+        aria-label={`${shown === 'columns' ? 'Hide columns' : 'Columns'} of ${report.name}`}
         aria-expanded={shown === 'columns'}
         onClick={() => toggle('columns')}
       >

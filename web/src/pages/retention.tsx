@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { listProjects, previewRetention, type RetentionPreview, runRetention } from '../admin-api.ts';
-import { formatBytes, formatCount, formatDateTime, plural } from '../format.ts';
+import { formatBytes, formatCount, plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { useSessionNames } from '../sessions/session-names.ts';
-import { Ago } from '../ui/ago.tsx';
+import { Ago, Moment } from '../ui/ago.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
@@ -148,7 +148,9 @@ function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
         >
           {runs.map((run) => (
             <tr key={run.id}>
-              <td class="nowrap">{formatDateTime(run.requestedAt)}</td>
+              <td class="nowrap">
+                <Moment at={run.requestedAt} />
+              </td>
               <td data-label="Requested by">{run.requestedBy === null ? 'schedule' : 'an Administrator'}</td>
               <td data-label="State" class="wrap-anywhere">
                 {run.error ?? (run.endedAt !== null ? 'done' : run.startedAt !== null ? 'running' : 'waits')}

@@ -1,4 +1,4 @@
-import { formatDateTime } from '../format.ts';
+import { formatDuration, formatExactly } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
 import { isMissing } from '../http.ts';
 import { runnerTitle, titleOf, withoutCategory } from '../names.ts';
@@ -10,7 +10,7 @@ import { RunBadge } from '../runs/run-badge.tsx';
 import { RunFacts } from '../runs/run-facts.tsx';
 import { RunProgress } from '../runs/run-progress.tsx';
 import { Waterfall } from '../runs/waterfall.tsx';
-import { Ago } from '../ui/ago.tsx';
+import { Ago, Moment } from '../ui/ago.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { RunsPage } from './runs.tsx';
@@ -39,7 +39,7 @@ function RunPage({ runId }: { runId: string }) {
       <Loaded of={run} failure="The run could not be read." rows={4} label="Loading the run">
         {(shown) => (
           <>
-            <RunHead run={shown} changed={run.reload} />
+            <RunHead run={shown} isLive={run.error === null} changed={run.reload} />
             <Attempts run={shown} />
             <div class="run-body">
               <LogPanel run={shown} ended={run.reload} />
@@ -54,9 +54,8 @@ function RunPage({ runId }: { runId: string }) {
 
 const reasons = { input: 'for new input', reprocess: 'by a reprocess', 'follow-up': 'as a follow-up' };
 
-function RunHead(props: { run: NodeRunDetails; changed: () => void }) {
+function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => void }) {
   const { run } = props;
-  const now = useNow(isOpenRun(run));
   return (
     <header class="session-head">
       <nav class="crumbs" aria-label="Path">
@@ -84,11 +83,7 @@ function RunHead(props: { run: NodeRunDetails; changed: () => void }) {
           }
         />
       </div>
-      <div class="summary" role="status" aria-label="State of the run">
-        <RunBadge state={run.state} />
-        <Holding run={run} now={now} />
-        {isOpenRun(run) && <span class="live">live</span>}
-      </div>
+      <State run={run} isLive={props.isLive} />
       {run.heldBy !== null && <RunProgress run={run} />}
       {run.state === 'failed' && run.statusDetails !== '' && (
         <p class="details details-failed">{withoutCategory(run.statusDetails)}</p>
@@ -97,11 +92,25 @@ function RunHead(props: { run: NodeRunDetails; changed: () => void }) {
         <span title={run.nodeTemplate}>{titleOf(run.nodeTemplate)}</span>
         <span>runner type {run.runnerType}</span>
         <span>
-          made {reasons[run.reason]} at {formatDateTime(run.createdAt)}
+          made {reasons[run.reason]} at <Moment at={run.createdAt} />
         </span>
         <span class="mono">{run.id}</span>
       </p>
     </header>
+  );
+}
+
+function State({ run, isLive }: { run: NodeRunDetails; isLive: boolean }) {
+  const now = useNow(isOpenRun(run));
+  return (
+    <div class="summary">
+      {/* Without the seconds beside it, which a screen reader would read aloud each time. */}
+      <span role="status" aria-label="State of the run">
+        <RunBadge state={run.state} />
+      </span>
+      <Holding run={run} now={now} />
+      {isOpenRun(run) && isLive && <span class="live">live</span>}
+    </div>
   );
 }
 
@@ -119,9 +128,13 @@ function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
     );
   }
   if (run.state === 'waiting' && run.nextAttemptAt !== null) {
+    const leftMs = Date.parse(run.nextAttemptAt) - now;
     return (
       <span>
-        next attempt <time dateTime={run.nextAttemptAt}>{formatDateTime(run.nextAttemptAt)}</time>
+        next attempt{' '}
+        <time dateTime={run.nextAttemptAt} title={formatExactly(run.nextAttemptAt)}>
+          {leftMs > 0 ? `in ${formatDuration(leftMs)}` : 'now'}
+        </time>
       </span>
     );
   }

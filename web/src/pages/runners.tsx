@@ -5,12 +5,12 @@ import { Queues } from '../admin/queues.tsx';
 import { RunnerTokens } from '../admin/runner-tokens.tsx';
 import type { RunnerInstance, RunnerInstanceList } from '../admin-api.ts';
 import { listRunners, setDrained } from '../admin-api.ts';
-import { formatDateTime, plural } from '../format.ts';
+import { plural } from '../format.ts';
 import { useAction, useEvery, useResource, useTitle } from '../hooks.ts';
 import { runnerTitle, titleOf } from '../names.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readPage } from '../sessions/address.ts';
-import { Ago } from '../ui/ago.tsx';
+import { Ago, Moment } from '../ui/ago.tsx';
 import { AddButton } from '../ui/buttons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
@@ -97,6 +97,7 @@ function RunnerTable(props: { runners: readonly RunnerInstance[]; busy: boolean;
           <RunnerRow
             key={runner.id}
             runner={runner}
+            isAlone={props.runners.every((other) => other === runner || nameOf(other) !== nameOf(runner))}
             busy={action.busy}
             onDrain={async (drained) => {
               if (await action.run(() => setDrained(runner.id, drained))) props.changed();
@@ -108,13 +109,18 @@ function RunnerTable(props: { runners: readonly RunnerInstance[]; busy: boolean;
   );
 }
 
+const nameOf = ({ instanceId, tokenLabel }: RunnerInstance) => runnerTitle(instanceId, tokenLabel);
+
 function RunnerRow(props: {
   runner: RunnerInstance;
+  /** No other one of the list has its name. */
+  isAlone: boolean;
   busy: boolean;
   onDrain: (drained: boolean) => Promise<void>;
 }) {
   const { runner } = props;
-  const title = runnerTitle(runner.instanceId, runner.tokenLabel);
+  const title = nameOf(runner);
+  const isNamed = props.isAlone || title === runner.instanceId;
   return (
     <tr>
       <td class="wrap-anywhere">
@@ -123,8 +129,9 @@ function RunnerRow(props: {
         {runner.drained && runner.state !== 'drained' && <span class="tag">drained</span>}
         <div class="faint">
           {[
-            // All runners of a token have its label.
-            ...(title === runner.tokenLabel ? [runner.instanceId, hintOf(runner)] : [callerOf(runner)]),
+            // All runners of a token have its label, and those of a machine its name.
+            isNamed && title !== runner.tokenLabel ? null : runner.instanceId,
+            title === runner.tokenLabel ? hintOf(runner) : callerOf(runner),
             runner.version,
             runner.hosting === 'deployed' ? 'started by the platform' : null,
           ]
@@ -142,7 +149,12 @@ function RunnerRow(props: {
         <Ago at={runner.lastSeenAt} />
       </td>
       <td class="table-actions">
-        <DrainButton runner={runner} busy={props.busy} onDrain={props.onDrain} />
+        <DrainButton
+          runner={runner}
+          name={isNamed ? title : `${title}, ${runner.instanceId}`}
+          busy={props.busy}
+          onDrain={props.onDrain}
+        />
       </td>
     </tr>
   );
@@ -156,7 +168,7 @@ function WorksOn({ task }: { task: RunnerInstance['task'] }) {
       <div class="faint">
         attempt {task.attempt}
         {task.phase !== null && task.phase !== '' ? `, ${task.phase}` : ''}, since{' '}
-        {formatDateTime(task.claimedAt)}
+        <Moment at={task.claimedAt} />
       </div>
     </>
   );
@@ -164,17 +176,18 @@ function WorksOn({ task }: { task: RunnerInstance['task'] }) {
 
 function DrainButton(props: {
   runner: RunnerInstance;
+  name: string;
   busy: boolean;
   onDrain: (drained: boolean) => Promise<void>;
 }) {
-  const { instanceId, tokenLabel, drained } = props.runner;
+  const { drained } = props.runner;
   const verb = drained ? 'Resume' : 'Drain';
   return (
     <button
       type="button"
       class="button button-small"
       aria-disabled={props.busy}
-      aria-label={`${verb} ${runnerTitle(instanceId, tokenLabel)}`}
+      aria-label={`${verb} ${props.name}`}
       title={drained ? 'The runner gets tasks again' : 'The runner finishes its task and gets no more'}
       onClick={() => void props.onDrain(!drained)}
     >

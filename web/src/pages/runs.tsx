@@ -93,6 +93,7 @@ function useRuns(view: RunListView) {
     (signal) => listRuns(runQueryOf(view), signal),
     (answer): ShownRuns => ({ rows: answer.nodeRuns.map((run) => ({ run, isGone: false })), newer: 0 }),
     ({ rows }, answer) => refreshed(rows, answer),
+    !view.grouped,
   );
 }
 

@@ -4,6 +4,7 @@ import { listProjects } from '../api.ts';
 import { formatBytes, formatDateTime, plural } from '../format.ts';
 import { useAction, useEvery, useResource } from '../hooks.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
+import { Moment } from '../ui/ago.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -215,7 +216,9 @@ function FileRow({ file, onSave }: { file: ReportFile; onSave: () => void }) {
   const due = formatDateTime(file.dueAt);
   return (
     <tr>
-      <td class="nowrap">{due}</td>
+      <td class="nowrap">
+        <Moment at={file.dueAt} />
+      </td>
       <td data-label="State">
         <Badge {...states[file.state]} /> {file.error !== null && <span class="faint">{file.error}</span>}
       </td>

@@ -10,7 +10,7 @@ import type { NodeRun } from './api.ts';
 import { type FollowedLog, useLog } from './follow-log.ts';
 import { type LogLines, lineText } from './log-lines.ts';
 import { LogView } from './log-view.tsx';
-import { isOpenRun } from './model.ts';
+import { attemptWithLog, isOpenRun } from './model.ts';
 
 const levels = [
   { value: 'debug', label: 'All levels' },
@@ -88,7 +88,7 @@ function useLogFilter(run: NodeRun): LogFilter {
   const settled = useSettled(search, 300);
   const level = levels.find(({ value }) => value === query.get('level'))?.value ?? 'debug';
   const asked = query.get('attempt') ?? '';
-  const attempt = asked === 'all' ? null : Number(asked) || run.attempt;
+  const attempt = asked === 'all' ? null : Number(asked) || attemptWithLog(run);
   const set = (name: string, value: string) => {
     const next = new URLSearchParams(window.location.search);
     if (value === '') next.delete(name);
@@ -122,7 +122,7 @@ function LogFilters({ run, filter }: { run: NodeRun; filter: LogFilter }) {
             ...numbers.map((number) => ({ value: String(number), label: `Attempt ${number}` })),
             { value: 'all', label: 'All attempts' },
           ]}
-          onValue={(value) => set('attempt', value === String(run.attempt) ? '' : value)}
+          onValue={(value) => set('attempt', value === String(attemptWithLog(run)) ? '' : value)}
         />
       )}
     </>
@@ -133,13 +133,16 @@ function LogFilters({ run, filter }: { run: NodeRun; filter: LogFilter }) {
 function LogFoot({ log, isFiltered }: { log: FollowedLog; isFiltered: boolean }) {
   const { lines, connection } = log;
   return (
-    <p class="faint log-foot" role="status">
+    <p class="faint log-foot">
       {plural(lines.entries.length, 'line', 'lines')}
       {lines.isComplete && lines.entries.length === 0 && isFiltered ? ' of this level and search' : ''}
-      {!lines.isComplete && connection === 'live' && <span class="live">live</span>}
-      {connection === 'lost' && log.error === null && (
-        <span class="live live-lost">connection lost, reconnecting</span>
-      )}
+      {/* Without the lines, which come every second. */}
+      <span role="status">
+        {!lines.isComplete && connection === 'live' && <span class="live">live</span>}
+        {connection === 'lost' && log.error === null && (
+          <span class="live live-lost">connection lost, reconnecting</span>
+        )}
+      </span>
     </p>
   );
 }

@@ -1,6 +1,6 @@
 /** Runs as people read them. Pure: tested without a browser. */
 
-import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../../../client/types.ts';
+import type { NodeInstanceProgress, NodeRun, NodeRunAttempt, NodeRunDetails } from '../../../client/types.ts';
 import { formatDuration } from '../format.ts';
 import { runnerTitle } from '../names.ts';
 
@@ -26,6 +26,10 @@ export function phaseOf(attempt: NodeRunAttempt, run: NodeRun): string {
     : `running on ${runnerOf(attempt) ?? runnerTitle(run.heldBy.instanceId)}`;
 }
 
+/** The last attempt that began: while the next one waits, what is read is why that one failed. */
+export const attemptWithLog = ({ attempts, attempt }: Pick<NodeRun, 'attempts' | 'attempt'>) =>
+  attempts.findLast(({ startedAt }) => startedAt !== null)?.number ?? attempt;
+
 /** `validation: Line 4 has no time.` */
 export function reasonOf({ category, reason }: NodeRunAttempt): string {
   return [category, reason].filter((text) => text !== null && text !== '').join(': ');
@@ -45,10 +49,17 @@ export function isHopelessRetry(run: NodeRun): boolean {
 
 /** How long its runners worked on a run that has ended; how long an open one has been in its state. */
 export function elapsedOf(run: NodeRun, nowMs: number): string {
+  if (run.state === 'queued') return formatDuration(Math.max(0, nowMs - Date.parse(claimableAt(run))));
   const all = run.attempts.flatMap((attempt) => segmentsOf(run, attempt, nowMs));
   const worked = all.filter(({ kind }) => kind !== 'waiting');
   const counted = run.endedAt === null ? all.slice(-1) : worked.length > 0 ? worked : all;
   return formatDuration(counted.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0));
+}
+
+/** When the attempt that is queued could be claimed first: later than the end of the one before it. */
+function claimableAt({ attempts, createdAt }: NodeRun): string {
+  const before = attempts.at(-2);
+  return before?.nextAttemptAt ?? before?.endedAt ?? createdAt;
 }
 
 /** `16 of 40 iterations, 40 %, about 24 s left`; null without progress. */
@@ -87,10 +98,18 @@ export interface Segment {
   readonly words: string;
 }
 
+/** When an attempt was made: at the end of the one before, unless a person did it later, whom the list does not know. */
+function queuedAt(
+  run: NodeRun & Partial<Pick<NodeRunDetails, 'actions'>>,
+  { number }: NodeRunAttempt,
+): string {
+  const retry = run.actions?.find((one) => one.action === 'retry' && one.attempt === number);
+  return retry?.at ?? run.attempts.find((one) => one.number === number - 1)?.endedAt ?? run.createdAt;
+}
+
 /** The time of an attempt: until its claim, and from then to its end. */
 export function segmentsOf(run: NodeRun, attempt: NodeRunAttempt, nowMs: number): Segment[] {
-  const before = run.attempts.find(({ number }) => number === attempt.number - 1);
-  const queuedMs = Date.parse(before?.endedAt ?? run.createdAt);
+  const queuedMs = Date.parse(queuedAt(run, attempt));
   const isLast = attempt.number === run.attempts.at(-1)?.number;
   const closedMs = run.endedAt === null || !isLast ? nowMs : Date.parse(run.endedAt);
   const startedMs = attempt.startedAt === null ? null : Date.parse(attempt.startedAt);

@@ -134,7 +134,7 @@ function RejectedItem(props: {
 }) {
   const { input, chosen, choose } = props;
   const { readRuns } = useAbilities();
-  const name = fileTitle(null, input);
+  const name = fileTitle(input.fileName, input);
   return (
     <li class="output">
       <div class="output-line rejected-line">

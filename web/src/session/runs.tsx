@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
 import { reprocessNode } from '../api.ts';
-import { formatDateTime, formatDuration } from '../format.ts';
+import { formatDuration } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { type NodeRun, type NodeRunAttempt, readLastRun } from '../runs/api.ts';
 import { isHopelessRetry, isOpenRun, phaseOf, reasonOf } from '../runs/model.ts';
 import { RunActions } from '../runs/run-actions.tsx';
 import { RunProgress } from '../runs/run-progress.tsx';
-import { Ago } from '../ui/ago.tsx';
+import { Ago, Moment } from '../ui/ago.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
@@ -170,7 +170,7 @@ function AttemptItem(props: { attempt: NodeRunAttempt; run: NodeRun }) {
       {took !== null && <span class="attempt-took">{took}</span>}
       {attempt.nextAttemptAt !== null && run.state === 'waiting' && attempt.number === run.attempt && (
         <div class="faint">
-          next attempt <time dateTime={attempt.nextAttemptAt}>{formatDateTime(attempt.nextAttemptAt)}</time>
+          next attempt <Moment at={attempt.nextAttemptAt} />
         </div>
       )}
       {reason !== '' && !isShownAbove && <div class="attempt-reason">{reason}</div>}

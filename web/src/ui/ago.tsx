@@ -1,4 +1,4 @@
-import { formatAgo, formatDate, formatExactly } from '../format.ts';
+import { formatAgo, formatDate, formatDateTime, formatExactly } from '../format.ts';
 import { useNow } from '../hooks.ts';
 
 /** Nothing shorter is told apart. */
@@ -10,6 +10,15 @@ export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={formatExactly(at)}>
       {formatAgo(at, Date.now(), formatDate)}
+    </time>
+  );
+}
+
+/** `14 Mar 2026, 09:30`, with seconds and zone as its tooltip. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={formatExactly(at)}>
+      {formatDateTime(at)}
     </time>
   );
 }

@@ -1,7 +1,8 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { useFilePicker } from './file-picker.tsx';
 import { Icon } from './icon.tsx';
 
-/** A button that lets a person pick a JSON file. */
+/** A button that lets a person pick a JSON file. While it is there, a file may be dropped anywhere on the page, too. */
 export function JsonFileButton(props: {
   /** The text of the button. */
   title: string;
@@ -16,6 +17,24 @@ export function JsonFileButton(props: {
     accept: '.json,application/json',
     onFiles: ([file]) => file !== undefined && props.onFile(file),
   });
+  const latest = useRef(props);
+  latest.current = props;
+  useEffect(() => {
+    // The browser would leave the page to show a file that nothing takes.
+    const over = (event: DragEvent) => event.dataTransfer?.types.includes('Files') && event.preventDefault();
+    const drop = (event: DragEvent) => {
+      const file = event.dataTransfer?.files[0];
+      if (file === undefined) return;
+      event.preventDefault();
+      if (latest.current.disabled !== true) latest.current.onFile(file);
+    };
+    window.addEventListener('dragover', over);
+    window.addEventListener('drop', drop);
+    return () => {
+      window.removeEventListener('dragover', over);
+      window.removeEventListener('drop', drop);
+    };
+  }, []);
   return (
     <>
       <button type="button" class={props.class} disabled={props.disabled} onClick={picker.open}>

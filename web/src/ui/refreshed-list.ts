@@ -5,7 +5,10 @@ import { type PageOfList, useLastPage } from './paging.tsx';
 
 export const refreshMs = 4000;
 
-/** @param refreshed the rows in their present places, as the answer has them now */
+/**
+ * @param refreshed the rows in their present places, as the answer has them now
+ * @param isShown false: another list is shown in its place, and it is read once
+ */
 export function useRefreshedList<
   Answer extends PageOfList,
   Rows extends { readonly rows: readonly unknown[] },
@@ -14,10 +17,11 @@ export function useRefreshedList<
   read: (signal: AbortSignal) => Promise<Answer>,
   anew: (answer: Answer) => Rows,
   refreshed: (shown: Rows, answer: Answer) => Rows,
+  isShown = true,
 ) {
   const [state, setState] = useState<{ key: string; of: Answer; shown: Rows } | null>(null);
   const list = useLastPage(useResource(key, read, { keepWhileLoading: true }));
-  useEvery(refreshMs, true, list.reload);
+  useEvery(refreshMs, isShown, list.reload);
   const show = (answer: Answer, isAnew: boolean) =>
     setState((before) => ({
       key,

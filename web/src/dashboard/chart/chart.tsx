@@ -1,6 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import type { Panel } from '../model.ts';
+import { legendName } from '../model.ts';
 import { stateWords, type Words } from './curve.ts';
 import { alignCurves, showValues, spokenValues } from './data.ts';
 import { ChartHead, type ValueScale } from './head.tsx';
@@ -108,6 +109,6 @@ function heightOf({ panel, height = curvesHeight }: ChartProps): number {
 }
 
 function describe(panel: Panel): string {
-  const names = panel.channels.map((channel) => channel.name).join(', ');
+  const names = panel.channels.map((channel) => legendName(channel, panel.channels)).join(', ');
   return panel.unit === '' ? names : `${names} in ${panel.unit}`;
 }

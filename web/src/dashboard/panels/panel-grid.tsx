@@ -7,7 +7,8 @@ import { DragHandle, useDragging } from './dragging.tsx';
 import { derivedOf, type PanelForm, placed, storedKeys, titleOf, withPanel } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { arrangements } from './panel-menu.ts';
-import { type GridProps, type PanelProps, PanelView } from './panel-view.tsx';
+import { draftKey, type GridProps, type PanelProps, PanelView } from './panel-view.tsx';
+import { forgetDraft } from './text-panel.tsx';
 
 /** The panels of a layout, in twelve columns. */
 export function PanelGrid(props: Omit<GridProps, 'onAxisFault'>) {
@@ -134,7 +135,11 @@ function PanelCell(
         <Menu
           label={`Arrange panel ${index + 1}`}
           items={[
-            ...arrangements({ layout, onLayout, edit: props.edit }, form, index),
+            ...arrangements(
+              { layout, onLayout, edit: props.edit, removed: () => forgetDraft(draftKey(props)) },
+              form,
+              index,
+            ),
             ...saveItems(seen, (work) => void action.run(work)),
           ]}
         />

@@ -3,7 +3,7 @@ import { type LayoutForm, merged, type PanelForm, placed, separated, withPanel }
 
 /** What can be done to a panel of a layout. */
 export function arrangements(
-  grid: { layout: LayoutForm; onLayout: (layout: LayoutForm) => void; edit: () => void },
+  grid: { layout: LayoutForm; onLayout: (layout: LayoutForm) => void; edit: () => void; removed: () => void },
   form: PanelForm,
   index: number,
 ): MenuItem[] {
@@ -36,7 +36,10 @@ export function arrangements(
       label: 'Remove panel',
       icon: 'cross',
       danger: true,
-      act: () => onLayout({ ...layout, panels: layout.panels.filter((_, at) => at !== index) }),
+      act: () => {
+        grid.removed();
+        onLayout({ ...layout, panels: layout.panels.filter((_, at) => at !== index) });
+      },
     },
   ];
   return items.filter((item) => item !== false);

@@ -47,7 +47,7 @@ export interface PanelProps extends GridProps {
 }
 
 /** Stays the same when the panel moves. */
-function draftKey({ dimensionId, layout, form, index }: PanelProps): string {
+export function draftKey({ dimensionId, layout, form, index }: PanelProps): string {
   const same = layout.panels.filter((one, at) => one.kind === 'text' && one.text === form.text && at < index);
   return `panel ${dimensionId} ${same.length} ${form.text}`;
 }

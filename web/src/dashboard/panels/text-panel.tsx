@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { authState } from '../../auth.ts';
 import { keepDraft, keptDraft } from '../../configuration/kept-drafts.ts';
 import { useAuth } from '../../hooks.ts';
 import { PanelSection } from '../panel-section.tsx';
@@ -75,6 +76,9 @@ function useDraft(key: string, text: string) {
     },
   };
 }
+
+/** The panel is no longer there: the browser asks for its draft no more. */
+export const forgetDraft = (key: string) => keepDraft(`${authState().signIn?.user.userId} ${key}`, null);
 
 function Editor(props: {
   draft: string;

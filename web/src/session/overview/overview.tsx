@@ -30,7 +30,6 @@ const shownFiles = 6;
 /** What came out of the session, what it is about, and who did what. */
 export function Overview({ session, reload, followed, uploads }: TabProps) {
   const nodes = followed.nodes ?? [];
-  const { listSessions } = useAbilities();
   const outputs = useResource('outputs', (signal) => outputsAtAGlance(session.id, signal), {
     version: outputVersion(nodes),
   });
@@ -39,6 +38,7 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
   return (
     <div class="overview">
       <div class="overview-main">
+        <Rejected sessionId={session.id} nodes={nodes} />
         <Loaded of={outputs} failure="The files could not be read." rows={2} label="Loading the overview">
           {({ outputs: files }) => (
             <>
@@ -63,18 +63,25 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
           <NewestFiles session={session} found={outputs.data} />
         )}
       </div>
-      <div class="overview-side">
-        <div class="card">
-          <MetadataEditor session={session} canEdit={listSessions} saved={reload} />
-        </div>
-        {listSessions && (
-          <section class="card" aria-label="Activity of the session">
-            <h2>Activity</h2>
-            <Activity sessionId={session.id} nodes={nodes} round={followed.round} />
-          </section>
-        )}
-      </div>
+      <Side session={session} reload={reload} followed={followed} />
       {isShared && <WindowLoader session={session} />}
+    </div>
+  );
+}
+
+function Side({ session, reload, followed }: Pick<TabProps, 'session' | 'reload' | 'followed'>) {
+  const { listSessions } = useAbilities();
+  return (
+    <div class="overview-side">
+      <div class="card">
+        <MetadataEditor session={session} canEdit={listSessions} saved={reload} />
+      </div>
+      {listSessions && (
+        <section class="card" aria-label="Activity of the session">
+          <h2>Activity</h2>
+          <Activity sessionId={session.id} nodes={followed.nodes ?? []} round={followed.round} />
+        </section>
+      )}
     </div>
   );
 }
@@ -110,6 +117,22 @@ function Figures(props: { outputs: readonly ListedOutput[]; nodes: readonly Node
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A node that put inputs aside is done, and may have made nothing of a recording. */
+function Rejected(props: { sessionId: string; nodes: readonly NodeInstanceProgress[] }) {
+  const rejecting = props.nodes.filter(({ rejectedInputs }) => rejectedInputs > 0);
+  if (rejecting.length === 0) return null;
+  return (
+    <Notice tone="info">
+      {rejecting.slice(0, shownRemarks).map(({ id, name, rejectedInputs }) => (
+        <div key={id}>
+          <strong>{titleOf(name)}</strong> rejected {plural(rejectedInputs, 'input', 'inputs')}.{' '}
+          <a href={tabAddress(props.sessionId, 'pipeline', id)}>Show the reasons</a>
+        </div>
+      ))}
+    </Notice>
   );
 }
 
