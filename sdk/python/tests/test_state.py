@@ -47,3 +47,33 @@ def test_an_input_that_is_rejected_leaves_no_trace_in_the_state(work: Any, befor
         result = run_task(work, inputs=inputs, state=before, on_bad_input="reject")
         assert (result.error, len(result.rejected)) == (None, 1)
         assert result.state == {"sum": 2 if before is None else 102}
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ({"n": {"mean": [1, float("nan")]}}, "ValueError: The state is no JSON: JSON has no nan (at $.n.mean[1])"),
+        ({"seen": {1}}, "TypeError: The state is no JSON: Object of type set is not JSON serializable"),
+        ([1], "TypeError: The state is a dictionary, not list."),
+        (None, "TypeError: The state is a dictionary, not NoneType."),
+        ({"rows": "é" * 40_000}, "ValueError: The state holds at most 65536 bytes as JSON, not 80011."),
+    ],
+)
+def test_a_state_that_the_platform_would_refuse_is_refused_where_it_is_set(state: Any, reason: str) -> None:
+    def work(task: sdp.Task[Any]) -> None:
+        task.state.set(state)
+
+    result = run_task(work, state={"old": 1})
+    assert (result.reason or "").startswith(reason)
+    assert result.state == {"old": 1}
+
+
+def test_a_state_of_the_greatest_size_is_accepted() -> None:
+    # As JSON without spaces it has 65,536 bytes.
+    state = {"rows": [0] * 1_000, "text": "x" * (64 * 1024 - 2_020)}
+
+    def work(task: sdp.Task[Any]) -> str:
+        task.state.set(state)
+        return "no-output"
+
+    assert run_task(work).state == state

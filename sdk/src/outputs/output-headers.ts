@@ -1,6 +1,7 @@
 /** The options of an output, as headers (contract: Runner rules 3). */
 import { metadataHeader } from '../../../client/metadata-header.ts';
 import { Input } from '../inputs/inputs.ts';
+import { jsonText } from '../json.ts';
 
 const identifierForm = /^[A-Za-z0-9._-]{1,100}$/;
 const metadataBytes = 4 * 1024;
@@ -57,7 +58,7 @@ export function inputIdOf(input: Input | number): number {
 }
 
 function checkedMetadata(metadata: Readonly<Record<string, unknown>>): string {
-  const header = metadataHeader(JSON.stringify(metadata));
+  const header = metadataHeader(jsonText(metadata));
   if (header.length > metadataBytes) {
     throw new RangeError(
       `Output metadata holds at most ${metadataBytes} bytes as JSON, not ${header.length}.`,

@@ -1,6 +1,10 @@
 /** The state of a node between its runs: a JSON object that only its runner understands. */
 import type { TaskCalls } from '../calls/task-calls.ts';
 import type { StateWire } from '../calls/wire.ts';
+import { messageOf } from '../errors.ts';
+import { jsonText } from '../json.ts';
+
+const stateBytes = 64 * 1024;
 
 export class NodeState<S> {
   readonly #calls: TaskCalls;
@@ -22,8 +26,10 @@ export class NodeState<S> {
   /**
    * Sets the state: an object of up to 64 KB as JSON. It is stored with the next `task.watermark.advance`, or when the
    * task completes; a task that fails or is released stores nothing more.
+   * @throws TypeError, RangeError for what the platform would refuse
    */
   set(state: S): void {
+    checkState(state);
     this.#set = structuredClone(state);
     this.#unstored = this.#set;
   }
@@ -54,5 +60,22 @@ export class NodeState<S> {
       throw error;
     });
     return this.#read;
+  }
+}
+
+/** @throws TypeError, RangeError for what the platform would refuse */
+export function checkState(state: unknown): void {
+  if (typeof state !== 'object' || state === null || Array.isArray(state))
+    throw new TypeError('The state is an object.');
+  const size = Buffer.byteLength(asJson(state));
+  if (size > stateBytes)
+    throw new RangeError(`The state holds at most ${stateBytes} bytes as JSON, not ${size}.`);
+}
+
+function asJson(state: object): string {
+  try {
+    return jsonText(state);
+  } catch (error) {
+    throw new TypeError(`The state is no JSON: ${messageOf(error)}`, { cause: error });
   }
 }

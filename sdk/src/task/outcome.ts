@@ -8,6 +8,7 @@ import {
   type TaskCancelled,
 } from '../errors.ts';
 import { clip } from '../text.ts';
+import { checkState } from './node-state.ts';
 
 const reasonCharacters = 4_000;
 
@@ -55,7 +56,7 @@ export type Report =
 
 /**
  * @param left further facts of the task: whether a loop left inputs, and state that is not stored yet
- * @throws TypeError for a state that is no JSON
+ * @throws TypeError, RangeError for a state that the platform would refuse
  */
 export function reportOfResult(
   result: RunResult,
@@ -63,22 +64,15 @@ export function reportOfResult(
 ): Report {
   const completion: Completion = typeof result === 'string' ? { outcome: result } : (result ?? {});
   const { outcome, statusDetails } = completion;
+  const state = completion.state ?? left.state;
+  if (state !== undefined && state !== null) checkState(state);
   return {
     kind: 'complete',
     outcome,
     hasMore: completion.hasMore ?? left.hasMore,
     statusDetails: statusDetails === undefined ? undefined : clip(statusDetails, reasonCharacters),
-    state: jsonState(completion.state ?? left.state),
+    state,
   };
-}
-
-function jsonState(state: unknown): unknown {
-  try {
-    JSON.stringify(state);
-    return state;
-  } catch (error) {
-    throw new TypeError(`The state is no JSON: ${messageOf(error)}`, { cause: error });
-  }
 }
 
 /** @param cancelled the reason of the task's signal, if it is aborted */

@@ -5,6 +5,7 @@ import type { ClaimWire, InputMode } from '../calls/wire.ts';
 import { ApiError, type FailureCategory, isTaskFailure, messageOf, TaskCancelled } from '../errors.ts';
 import type { Progress } from '../heartbeats/heartbeat-messages.ts';
 import { type Input, type InputInfo, inputInfo, listInputs } from '../inputs/inputs.ts';
+import { jsonText } from '../json.ts';
 import type { RunLog } from '../logs/task-log.ts';
 import type { OutputLimits } from '../outputs/multi-part.ts';
 import { inputIdOf, type OutputOptions } from '../outputs/output-headers.ts';
@@ -166,11 +167,13 @@ export class Task<C = JsonObject, S = JsonObject> {
     return `${this.runId}.${current}.${this.#unnamed.outputs}`;
   }
 
-  /** Writes a value as JSON, `application/json`. @throws as {@link Task.write} */
+  /** Writes a value as JSON, `application/json`. @throws as {@link Task.write}; TypeError for what JSON has not, as `NaN` */
   writeJson(value: unknown, options: OutputOptions = {}): Promise<WrittenOutput> {
-    const text = JSON.stringify(value);
-    if (text === undefined) return Promise.reject(new TypeError('This value has no JSON form.'));
-    return this.write(Buffer.from(text, 'utf8'), { contentType: 'application/json', ...options });
+    try {
+      return this.write(Buffer.from(jsonText(value)), { contentType: 'application/json', ...options });
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**

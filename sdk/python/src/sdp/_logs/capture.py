@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from typing import Any, TextIO
 from weakref import WeakKeyDictionary
 
@@ -29,17 +30,33 @@ class CapturedStream:
 
     def write(self, text: str) -> int:
         """Writes text; complete lines go to the log of the task that prints."""
-        count = self._stream.write(text)
         log = current_log.get()
+        if log is None:
+            return self._stream.write(text)
+        self._print(text)
         # A handler of `logging` prints what the log has already.
-        if log is not None and sys._getframe(1).f_code.co_filename != _LOGGING_FILE:
+        if sys._getframe(1).f_code.co_filename != _LOGGING_FILE:
             self._add(log, text)
-        return count
+        return len(text)
+
+    def _print(self, text: str) -> None:
+        """A task must not fail because the terminal is gone, or has not this character; its log has the line."""
+        with suppress(OSError, ValueError):
+            try:
+                self._stream.write(text)
+            except UnicodeEncodeError:
+                encoding = self._stream.encoding
+                self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Writes lines."""
         for line in lines:
             self.write(line)
+
+    def flush(self) -> None:
+        """Flushes the stream."""
+        with suppress(OSError, ValueError) if current_log.get() else nullcontext():
+            self._stream.flush()
 
     def end_of(self, log: TaskLog) -> None:
         """The task has ended: a line without a break is complete."""

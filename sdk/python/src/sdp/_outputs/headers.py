@@ -58,7 +58,7 @@ def output_headers(
     watermark: InputInfo | int | None,
 ) -> dict[str, str | bytes]:
     """Raises ValueError for what the platform would refuse."""
-    if IDENTIFIER.fullmatch(identifier) is None:
+    if not isinstance(identifier, str) or IDENTIFIER.fullmatch(identifier) is None:
         raise ValueError(f"An output identifier holds 1 to 100 letters, digits, '.', '_', '-': {identifier!r}.")
     headers: dict[str, str | bytes] = {
         "x-platform-output-identifier": identifier,
@@ -79,10 +79,15 @@ def metadata_bytes(json_text: str) -> bytes:
 
 
 def _metadata_header(metadata: Mapping[str, Any]) -> bytes:
-    encoded = metadata_bytes(json_text(dict(metadata)))
+    if not isinstance(metadata, Mapping):
+        raise TypeError(f"Output metadata are a dictionary, not {type(metadata).__name__}.")
+    try:
+        encoded = metadata_bytes(json_text(dict(metadata)))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"The output metadata are no JSON: {error}") from error
     if len(encoded) > _METADATA_BYTES:
         raise ValueError(f"Output metadata hold at most {_METADATA_BYTES} bytes as JSON, not {len(encoded)}.")
-    reserved = next((key for key in metadata if key.startswith("$")), None)
+    reserved = next((key for key in map(str, metadata) if key.startswith("$")), None)
     if reserved is not None:
         raise ValueError(f"Metadata keys that begin with '$' are reserved: {reserved!r}.")
     return encoded

@@ -25,6 +25,9 @@ from .task import NewInputs, Task
 if TYPE_CHECKING:
     import pandas
     import polars
+    from typing_extensions import Unpack
+
+    from .._outputs.write_options import WriteOptions
 
 C = TypeVar("C")
 T = TypeVar("T")
@@ -153,7 +156,7 @@ class AsyncTask(AwaitedCalls, Generic[C]):
         return await asyncio.to_thread(self.sync.previous_output)
 
     @awaited
-    async def write(self, source: Source | AsyncIterable[Any], **options: Any) -> WrittenOutput:
+    async def write(self, source: Source | AsyncIterable[Any], **options: Unpack[WriteOptions]) -> WrittenOutput:
         """As :meth:`Task.write`; the source may be an asynchronous iterable, too."""
         if not isinstance(source, AsyncIterable):
             return await _wait_for(self.sync.write, source, **options)
@@ -164,12 +167,12 @@ class AsyncTask(AwaitedCalls, Generic[C]):
             items.end()
 
     @awaited
-    async def write_json(self, value: Any, **options: Any) -> WrittenOutput:
+    async def write_json(self, value: Any, **options: Unpack[WriteOptions]) -> WrittenOutput:
         """As :meth:`Task.write_json`."""
         return await _wait_for(self.sync.write_json, value, **options)
 
     @awaited
-    async def write_file(self, path: str | os.PathLike[str], **options: Any) -> WrittenOutput:
+    async def write_file(self, path: str | os.PathLike[str], **options: Unpack[WriteOptions]) -> WrittenOutput:
         """As :meth:`Task.write_file`."""
         return await _wait_for(self.sync.write_file, path, **options)
 

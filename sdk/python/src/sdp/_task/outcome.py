@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._json import json_text
 from .._text import clip
 from ..errors import ApiError, CancelReason, FailureCategory, TaskCancelled, TaskFailure, message_of
+from .state import checked_state
 
 REASON_CHARACTERS = 4_000
 
@@ -69,16 +68,8 @@ def report_of_result(result: object, has_more: bool, state: dict[str, Any] | Non
         body["statusDetails"] = clip(result.status_details, REASON_CHARACTERS)
     new_state = state if result.state is None else result.state
     if new_state is not None:
-        body["state"] = _json_state(new_state)
+        body["state"] = checked_state(new_state)
     return Report("complete", body, is_outcome_open=result.outcome is None)
-
-
-def _json_state(state: dict[str, Any]) -> dict[str, Any]:
-    try:
-        stored: dict[str, Any] = json.loads(json_text(state))
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"The state is no JSON: {error}") from error
-    return stored
 
 
 def report_of_error(error: BaseException, cancelled: CancelReason | None) -> Report:

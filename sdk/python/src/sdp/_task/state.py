@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import copy
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from .._json import json_text
 
 if TYPE_CHECKING:
     from .._calls.task_calls import Json, TaskCalls
+
+_STATE_BYTES = 64 * 1024
+_LONGEST_CHARACTER = 4
 
 
 class NodeState:
@@ -29,8 +36,9 @@ class NodeState:
         """Sets the state: an object of up to 64 KB as JSON.
 
         It is stored with the next move of the watermark, or when the task completes. A task that fails or is released
-        stores nothing more.
+        stores nothing more. Raises TypeError and ValueError for what the platform would refuse.
         """
+        checked_state(state)
         self._set = copy.deepcopy(state)
         self._unstored = self._set
 
@@ -58,3 +66,22 @@ class NodeState:
         if self._read is None:
             self._read = self._calls.state()
         return self._read
+
+
+def checked_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state as JSON reads it again. Raises TypeError and ValueError for what the platform would refuse."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f"The state is a dictionary, not {type(state).__name__}.")
+    try:
+        text = json_text(state)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"The state is no JSON: {error}") from error
+    stored: dict[str, Any] = json.loads(text)
+    # The platform counts without the spaces of this text.
+    if len(text) > _STATE_BYTES // _LONGEST_CHARACTER and (size := _size_of(stored)) > _STATE_BYTES:
+        raise ValueError(f"The state holds at most {_STATE_BYTES} bytes as JSON, not {size}.")
+    return stored
+
+
+def _size_of(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from typing_extensions import Unpack
+
+    from .._outputs.write_options import WriteOptions
 
 C = TypeVar("C")
 OnBadInput = Literal["fail", "reject"]
@@ -178,13 +181,13 @@ class Task(Generic[C]):
             moves_to=watermark,
         )
 
-    def write_json(self, value: Any, **options: Any) -> WrittenOutput:
+    def write_json(self, value: Any, **options: Unpack[WriteOptions]) -> WrittenOutput:
         """Writes a value as JSON, ``application/json``; numbers and arrays of numpy count as those of Python. Options as for
         :meth:`write`."""
-        data = json_text(value).encode("utf-8")
-        return self.write(data, **{"content_type": "application/json", **options})
+        options.setdefault("content_type", "application/json")
+        return self.write(json_text(value).encode("utf-8"), **options)
 
-    def write_file(self, path: str | os.PathLike[str], **options: Any) -> WrittenOutput:
+    def write_file(self, path: str | os.PathLike[str], **options: Unpack[WriteOptions]) -> WrittenOutput:
         """Writes the bytes of a file. Options as for :meth:`write`."""
         with open(path, "rb") as file:
             return self.write(file, **options)
@@ -195,14 +198,15 @@ class Task(Generic[C]):
         format: FrameFormat = "parquet",
         *,
         frame_options: Mapping[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[WriteOptions],
     ) -> WrittenOutput:
         """Writes a frame of pandas or polars, or an Arrow table, as Parquet or csv.
 
         ``frame_options`` go to the library's own writer, the others are those of :meth:`write`.
         """
         with frame_file(frame, format, dict(frame_options or {})) as file:
-            return self.write(file, **{"content_type": CONTENT_TYPES[format], **options})
+            options.setdefault("content_type", CONTENT_TYPES[format])
+            return self.write(file, **options)
 
     def reject(self, item: InputInfo | int, reason: str, category: FailureCategory = "validation") -> None:
         """Rejects one input: operators see it at the node, with the reason, and can hand it out again.

@@ -143,7 +143,7 @@ class LocalRun:
             task.finish()
             report = report_of_result(result, task.has_more, task.state.unstored)
             return self._result(report, None)
-        except (KeyboardInterrupt, SystemExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             text = f"{error.category}: {error.reason}" if isinstance(error, TaskFailure) else trace_of(error)
