@@ -8,15 +8,9 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
-import { type Appearance, accessibilityFaults, appearances, wear } from './support/axe.ts';
-import {
-  describeInBrowser,
-  goWithin,
-  openBrowser,
-  picture,
-  type TestBrowser,
-  tooWide,
-} from './support/browser.ts';
+import { appearances, wear } from './support/axe.ts';
+import { describeInBrowser, goWithin, openBrowser, picture, type TestBrowser } from './support/browser.ts';
+import { faultsInAllLooks } from './support/looks.ts';
 import { pages } from './support/pages-shown.ts';
 import { signInAs } from './support/sign-in.ts';
 import { workTests } from './support/work.ts';
@@ -42,8 +36,7 @@ describeInBrowser('every page of the console', () => {
     const stranger = await browser.newPage();
     await stranger.goto(api.url);
     await stranger.getByLabel('Username').waitFor();
-    const faults: string[] = [];
-    for (const look of appearances) faults.push(...(await faultsOf(stranger, 'sign-in', look)));
+    const faults = await faultsInAllLooks(stranger, 'sign-in');
     await stranger.close();
     expect(faults).toEqual([]);
   });
@@ -55,9 +48,7 @@ describeInBrowser('every page of the console', () => {
       await goWithin(page, path(world));
       await page.locator(ready).first().waitFor();
       await open?.(page);
-      const faults: string[] = [];
-      for (const look of appearances) faults.push(...(await faultsOf(page, name, look)));
-      expect(faults).toEqual([]);
+      expect(await faultsInAllLooks(page, name)).toEqual([]);
     },
     90_000,
   );
@@ -99,12 +90,4 @@ describeInBrowser('every page of the console', () => {
   test('loads nothing from other hosts and violates no rule of the content security policy', () => {
     expect(browser.offences).toEqual([]);
   });
-
-  async function faultsOf(tab: Page, name: string, look: Appearance): Promise<string[]> {
-    await wear(tab, look);
-    await picture(tab, `look-${name}-${look.name}`);
-    const wide = await tooWide(tab);
-    const faults = await accessibilityFaults(tab, look.name === 'light' ? 'every' : 'contrast');
-    return [...wide, ...faults].map((fault) => `${look.name}: ${fault}`);
-  }
 });

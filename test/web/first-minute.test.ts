@@ -14,6 +14,7 @@ import {
   tooWide,
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
+import { faultsInAllLooks } from './support/looks.ts';
 import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -29,15 +30,7 @@ describeInBrowser('the first minute', () => {
   });
   test('the example is loaded with one click, and has a dashboard', async () => {
     await page.getByRole('button', { name: 'Load the example' }).waitFor();
-    const faults: string[] = [];
-    for (const look of appearances) {
-      await wear(page, look);
-      await picture(page, `look-first-minute-${look.name}`);
-      faults.push(...(await tooWide(page)));
-      faults.push(...(await accessibilityFaults(page, look.name === 'light' ? 'every' : 'contrast')));
-    }
-    expect(faults).toEqual([]);
-    await wear(page, appearances[0]!);
+    expect(await faultsInAllLooks(page, 'first-minute')).toEqual([]);
     await page.getByRole('button', { name: 'Load the example' }).click();
     await page.getByRole('heading', { name: 'Six laps of a car' }).waitFor();
     await page.getByRole('link', { name: 'Open dashboard' }).waitFor();

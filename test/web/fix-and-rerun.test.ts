@@ -6,9 +6,10 @@ import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask } from '../support/api.ts';
 import { runnerStage, type TestRunner } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
-import { accessibilityFaults, appearances, wear } from './support/axe.ts';
-import { describeInBrowser, openBrowser, picture, type TestBrowser, tooWide } from './support/browser.ts';
+import { appearances, wear } from './support/axe.ts';
+import { describeInBrowser, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
 import { asksBeforeReload, reloadsUnasked } from './support/closing.ts';
+import { faultsInAllLooks } from './support/looks.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const stage = await runnerStage();
@@ -91,18 +92,7 @@ describeInBrowser('a failed node', () => {
 
   const panel = () => page.getByRole('region', { name: 'Node work' });
   const configurationPath = () => `/api/v2/node-instance/${session.work}/configuration`;
-  const looks = async (name: string) => {
-    const faults: string[] = [];
-    for (const look of appearances) {
-      await wear(page, look);
-      await picture(page, `look-${name}-${look.name}`);
-      const rules = look.name === 'light' ? 'every' : 'contrast';
-      const found = [...(await tooWide(page)), ...(await accessibilityFaults(page, rules))];
-      faults.push(...found.map((fault) => `${look.name}: ${fault}`));
-    }
-    await wear(page, appearances[0]!);
-    expect(faults).toEqual([]);
-  };
+  const looks = async (name: string) => expect(await faultsInAllLooks(page, name)).toEqual([]);
 
   test('shows its configuration as a form, which the platform checks, and runs again with what was changed', async () => {
     await signInAs(page, `${api.url}/sessions/${session.id}?tab=pipeline`, people.Developer);
