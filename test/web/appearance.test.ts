@@ -8,9 +8,9 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
+import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { appearances, wear } from './support/axe.ts';
 import { describeInBrowser, goWithin, openBrowser, picture, type TestBrowser } from './support/browser.ts';
-import { faultsInAllLooks } from './support/looks.ts';
 import { pages } from './support/pages-shown.ts';
 import { signInAs } from './support/sign-in.ts';
 import { workTests } from './support/work.ts';
@@ -36,7 +36,7 @@ describeInBrowser('every page of the console', () => {
     const stranger = await browser.newPage();
     await stranger.goto(api.url);
     await stranger.getByLabel('Username').waitFor();
-    const faults = await faultsInAllLooks(stranger, 'sign-in');
+    const faults = await faultsInAllAppearances(stranger, 'sign-in');
     await stranger.close();
     expect(faults).toEqual([]);
   });
@@ -48,7 +48,7 @@ describeInBrowser('every page of the console', () => {
       await goWithin(page, path(world));
       await page.locator(ready).first().waitFor();
       await open?.(page);
-      expect(await faultsInAllLooks(page, name)).toEqual([]);
+      expect(await faultsInAllAppearances(page, name)).toEqual([]);
     },
     90_000,
   );

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask, makePerson } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import {
   describeInBrowser,
@@ -14,7 +15,6 @@ import {
   tooWide,
 } from './support/browser.ts';
 import { driveSession } from './support/drive.ts';
-import { faultsInAllLooks } from './support/looks.ts';
 import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -30,7 +30,7 @@ describeInBrowser('the first minute', () => {
   });
   test('the example is loaded with one click, and has a dashboard', async () => {
     await page.getByRole('button', { name: 'Load the example' }).waitFor();
-    expect(await faultsInAllLooks(page, 'first-minute')).toEqual([]);
+    expect(await faultsInAllAppearances(page, 'first-minute')).toEqual([]);
     await page.getByRole('button', { name: 'Load the example' }).click();
     await page.getByRole('heading', { name: 'Six laps of a car' }).waitFor();
     await page.getByRole('link', { name: 'Open dashboard' }).waitFor();

@@ -6,10 +6,10 @@ import { ensurePlatformDataSource } from '../../store/objects/data-sources.ts';
 import { ask } from '../support/api.ts';
 import { runnerStage, type TestRunner } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
+import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { appearances, wear } from './support/axe.ts';
 import { describeInBrowser, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
 import { asksBeforeReload, reloadsUnasked } from './support/closing.ts';
-import { faultsInAllLooks } from './support/looks.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const stage = await runnerStage();
@@ -92,7 +92,7 @@ describeInBrowser('a failed node', () => {
 
   const panel = () => page.getByRole('region', { name: 'Node work' });
   const configurationPath = () => `/api/v2/node-instance/${session.work}/configuration`;
-  const looks = async (name: string) => expect(await faultsInAllLooks(page, name)).toEqual([]);
+  const looks = async (name: string) => expect(await faultsInAllAppearances(page, name)).toEqual([]);
 
   test('shows its configuration as a form, which the platform checks, and runs again with what was changed', async () => {
     await signInAs(page, `${api.url}/sessions/${session.id}?tab=pipeline`, people.Developer);

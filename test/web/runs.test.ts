@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { runnerStage, type StageGraph, type TestRunner } from '../support/runner.ts';
+import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { describeInBrowser, openBrowser, picture, type TestBrowser, untilTrue } from './support/browser.ts';
-import { faultsInAllLooks } from './support/looks.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const stage = await runnerStage();
@@ -56,7 +56,7 @@ describeInBrowser('runs in the console', () => {
 
   const logs = () => page.getByRole('region', { name: 'Logs' });
   const lines = () => page.getByRole('region', { name: 'Lines of the log' });
-  const looks = async (name: string) => expect(await faultsInAllLooks(page, name)).toEqual([]);
+  const looks = async (name: string) => expect(await faultsInAllAppearances(page, name)).toEqual([]);
 
   test('a run shows who holds it, how far it is, and its log as it comes', async () => {
     await runner.call('PUT', `/tasks/${task.taskId}/heartbeat`, {

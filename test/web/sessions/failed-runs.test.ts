@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { runnerStage, type TestRunner } from '../../support/runner.ts';
+import { faultsInAllAppearances } from '../support/all-appearances.ts';
 import { describeInBrowser, openBrowser, untilTrue } from '../support/browser.ts';
-import { faultsInAllLooks } from '../support/looks.ts';
 import { signInAs } from '../support/sign-in.ts';
 
 const stage = await runnerStage();
@@ -19,7 +19,7 @@ describeInBrowser('failed runs in the console', () => {
     await signInAs(page, `${api.url}/runs`, people.Developer);
   });
 
-  const looks = async (name: string) => expect(await faultsInAllLooks(page, name)).toEqual([]);
+  const looks = async (name: string) => expect(await faultsInAllAppearances(page, name)).toEqual([]);
 
   test('failed runs of several sessions are grouped by their reasons, and those of one are retried at once', async () => {
     const template = `of-the-night-${Date.now()}`;

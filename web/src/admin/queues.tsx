@@ -88,7 +88,8 @@ function Unserved({ queue: { runnerType, runtime, nodeTemplate, runners } }: { q
 }
 
 function remedyOf(runtime: Queue['runtime'], { drained, gone }: Queue['runners']): string {
-  if (drained > 0) return `${plural(drained, 'is', 'are')} drained: resume ${drained === 1 ? 'it' : 'them'} below.`;
+  if (drained > 0)
+    return `${plural(drained, 'is', 'are')} drained: resume ${drained === 1 ? 'it' : 'them'} below.`;
   const last = gone > 0 ? `${plural(gone, 'was there and is', 'were there and are')} gone. ` : '';
   return runtime === 'sdk'
     ? `${last}The platform starts it: see Deployed runners below, and the log of their host.`

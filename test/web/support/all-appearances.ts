@@ -4,7 +4,7 @@ import { accessibilityFaults, appearances, wear } from './axe.ts';
 import { picture, tooWide } from './browser.ts';
 
 /** Draws `look-NAME-APPEARANCE` of each, and leaves the page in the first. @returns a line for each fault */
-export async function faultsInAllLooks(page: Page, name: string): Promise<string[]> {
+export async function faultsInAllAppearances(page: Page, name: string): Promise<string[]> {
   const faults: string[] = [];
   for (const look of appearances) {
     await wear(page, look);
