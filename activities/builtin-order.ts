@@ -2,7 +2,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../store/connection/database.ts';
-import { isBehindOthers } from '../store/runs/claim-order.ts';
+import { isBehindOthers } from '../store/runs/queue.ts';
 import { builtinNodes } from './builtin/nodes.ts';
 
 /** A run waits so much longer with each time that it lets others go first, up to a bound. */

@@ -18,7 +18,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // The reader of messages may close the pipe: the command goes on.
 process.stderr.on('error', () => undefined);
 
-// Nobody can end the command any more when the bootstrap that started it was killed outright: it ends itself, as asked.
+// The bootstrap that started the command passes signals on. Killed outright it cannot: the command then ends itself.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
 

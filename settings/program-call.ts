@@ -12,7 +12,7 @@ export function readCall<const Options extends NonNullable<ParseArgsConfig['opti
   const help = { type: 'boolean', short: 'h' } as const;
   try {
     const { values } = parseArgs({ options: { ...options, help } });
-    if (!process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) return values;
+    if ((values as { readonly help?: boolean }).help !== true) return values;
   } catch (error) {
     console.error(`${(error as Error).message}\n${usage}`);
     process.exit(1);

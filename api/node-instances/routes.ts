@@ -12,6 +12,7 @@ import {
   type OutputWithSource,
 } from '../../store/outputs/outputs.ts';
 import { openStoredBytes, sendOutput, storageProblem } from '../output-data.ts';
+import { resumed } from '../resumed.ts';
 import { defineRoute } from '../route.ts';
 import { nodeConfigurationRoutes } from './configuration.ts';
 import { downloadAddressRoutes } from './download-addresses.ts';
@@ -58,7 +59,7 @@ const list = defineRoute({
         : pageOf(await findNamedOutput(services.database, nodeInstanceId, identifier));
     const first = await pages.next();
     if (first.done === true) throw new Problem('nodeInstanceOrOutputsNotFound');
-    return { status: 200, items: presented(first.value, pages) };
+    return { status: 200, items: presented(resumed(first, pages)) };
   },
 });
 
@@ -66,9 +67,8 @@ async function* pageOf(output: OutputWithSource | undefined) {
   if (output !== undefined) yield [output];
 }
 
-async function* presented(first: OutputWithSource[], others: AsyncIterable<OutputWithSource[]>) {
-  yield first.map(presentOutput);
-  for await (const page of others) yield page.map(presentOutput);
+async function* presented(pages: AsyncIterable<OutputWithSource[]>) {
+  for await (const page of pages) yield page.map(presentOutput);
 }
 
 const data = defineRoute({

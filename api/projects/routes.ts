@@ -13,6 +13,7 @@ import {
   updateProject,
 } from '../../store/registry/projects.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
+import { resumed } from '../resumed.ts';
 import { defineRoute } from '../route.ts';
 import { presentProject } from './present.ts';
 import { projectParams, projectRequestSchema, projectSchema } from './schema.ts';
@@ -31,9 +32,7 @@ const list = defineRoute({
   responses: { 200: { description: 'The projects.', items: projectSchema } },
   async handler(context) {
     const pages = shownPages(projectPages(context.services.database), peopleOf(context));
-    // A failure of the first page still has its status.
-    const first = await pages.next();
-    return { status: 200, items: joined(first.value ?? [], pages) };
+    return { status: 200, items: resumed(await pages.next(), pages) };
   },
 });
 
@@ -42,11 +41,6 @@ async function* shownPages(pages: AsyncIterable<ShownProject[]>, people: People)
     await people.prefetch(page.map(({ owner }) => owner.externalId));
     yield await Promise.all(page.map((project) => present(project, people)));
   }
-}
-
-async function* joined<Page>(first: Page, others: AsyncIterable<Page>) {
-  yield first;
-  yield* others;
 }
 
 const one = defineRoute({

@@ -11,6 +11,7 @@ import { sparingMemory } from '../../store/reports/spare-memory.ts';
 import { writeXlsx } from '../../store/reports/xlsx.ts';
 import { catalogFailsAs502 } from '../dashboards/catalog.ts';
 import { peopleOf } from '../identity/participants.ts';
+import { resumed } from '../resumed.ts';
 import { defineRoute } from '../route.ts';
 import { definitionRoutes } from './definition-routes.ts';
 import { reportFileRoutes } from './file-routes.ts';
@@ -107,11 +108,6 @@ const download = defineRoute({
 });
 
 const asciiName = (name: string) => name.replace(/[^\x20-\x7e]/g, '_');
-
-async function* resumed<Item>(first: IteratorResult<Item>, rest: AsyncGenerator<Item>): AsyncGenerator<Item> {
-  if (!first.done) yield first.value;
-  yield* rest;
-}
 
 export const reportRoutes = [
   catalog,

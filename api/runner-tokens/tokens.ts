@@ -21,7 +21,6 @@ import {
 import type { AuthClient } from '../identity/auth-client.ts';
 import { OpenCalls } from '../identity/open-calls.ts';
 import { TokenCreators } from './creators.ts';
-
 import { principalOf, type RunnerPrincipal } from './principal.ts';
 import { releaseEndedTasks } from './release-ended-tasks.ts';
 

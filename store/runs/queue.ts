@@ -3,7 +3,7 @@
  * waiting claim holds no connection of its own: one connection per process LISTENs, and polls now and then for missed
  * notifications.
  */
-import type { Database, Row } from '../connection/database.ts';
+import type { Database, Queryable, Row } from '../connection/database.ts';
 import { Listener, type ListenerEvents } from '../connection/listener.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
 import { runnerChangedChannel } from '../runners/runner-instances.ts';
@@ -55,6 +55,40 @@ export const notifyReady = (step: string) => `
 export const notifyTemplates = (where: string) => `
   select pg_notify('${taskReadyChannel}', t.name) from node_template t
    where (${where}) and exists (select from node_run r where ${isClaimable} and r.template_name = t.name)`;
+
+/** The partitions of Temporal's queue run apart by so much under load; a step of priority is more. */
+const orderSlackSeconds = 30;
+/** Of a backlog that workflows have not handed out, reading all would take a second for each run. */
+const earlierRead = 100;
+
+/**
+ * Whether a built-in run goes behind others that their workflows have handed out already. One that has waited long does
+ * so only while a built-in run is held: a run that never starts must not keep all others waiting.
+ * @param templates the built-in node templates
+ * @param hasWaited it has let others go first some times
+ */
+export async function isBehindOthers(
+  database: Queryable,
+  runId: string,
+  templates: readonly string[],
+  hasWaited: boolean,
+): Promise<boolean> {
+  const [row] = await database.query<{ isBehind: boolean }>(
+    `select (not $3 or exists (select from node_run h where h.state = 'held' and h.runner_type = 'system'))
+        and exists (
+          select from node_run me, unnest($2::text[]) as t (name), lateral (
+            select from (
+              select r.id, r.attempt from node_run r
+               where ${isClaimable} and r.template_name = t.name
+                 and ${claimOrder('r')} < ${claimOrder('me')} - make_interval(secs => ${orderSlackSeconds})
+               order by ${claimOrder('r')} limit ${earlierRead}) r
+              join node_attempt a on a.run_id = r.id and a.number = r.attempt
+             where a.awaited limit 1) earlier
+           where me.id = $1 and me.state = 'queued') as is_behind`,
+    [runId, templates, hasWaited],
+  );
+  return row!.isBehind;
+}
 
 export interface QueueEvents extends ListenerEvents {
   /** A task of this node template was queued, or may have been. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBehindOthers } from '../../../store/runs/claim-order.ts';
+import { isBehindOthers } from '../../../store/runs/queue.ts';
 import { databaseStage } from '../../support/databases.ts';
 import { makeGraph, outsideTemplate, upload } from '../../support/graph.ts';
 import { copySession, readBy } from '../../support/rows-read.ts';
