@@ -14,7 +14,7 @@ import type { Principal } from '../identity/auth-client.ts';
 import { findTarget } from '../node-instances/upload.ts';
 import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
-import { notifyQueue, publications } from '../uploads/commit-upload.ts';
+import { notifyQueue, publishToSession } from '../uploads/commit-upload.ts';
 import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
 
@@ -61,7 +61,7 @@ export async function finishUpload(
     objectType: 'nodeInstance',
     objectId: String(nodeInstanceId),
   } as const;
-  return await endUpload(services, id, call, action, () => publications.run(publish, target.sessionId));
+  return await endUpload(services, id, call, action, () => publishToSession(target.sessionId, publish));
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Ingest } from '../../store/entities/ingest.ts';
 import { ingestWhole } from '../../store/ingests/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
+import { publishToIngest } from '../uploads/commit-upload.ts';
 import { assemble, type CompletingCall, endUpload } from './finish.ts';
 import { uploadNow } from './handling.ts';
 import type { UploadWriter } from './writers.ts';
@@ -33,10 +34,11 @@ export async function finishIngest(
     objectType: 'ingest',
     objectId: String(ingest.id),
   } as const;
-  return await endUpload(services, id, call, action, async () => {
+  const publish = async () => {
     const fed = await ingestWhole(services, { id, writer: writer.id }, object, ingest, name);
     if (fed.outcome === 'frozen') throw new Problem('sessionFrozen');
     if (fed.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
     return fed;
-  });
+  };
+  return await endUpload(services, id, call, action, () => publishToIngest(ingest, publish));
 }

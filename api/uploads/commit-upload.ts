@@ -3,6 +3,7 @@ import { Problem } from '../../domain/errors.ts';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
+import type { Ingest } from '../../store/entities/ingest.ts';
 import { findCommitted } from '../../store/uploads/committed-upload.ts';
 import type { PublishResult } from '../../store/uploads/publish-upload.ts';
 import { mustNotifyQueue, type QueueResult } from '../../store/uploads/queued-uploads.ts';
@@ -18,7 +19,19 @@ export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'no
  * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
  * connection that others need; without a database none of them waits for its turn to find that out.
  */
-export const publications = new KeyedLimiter(8, 2, isDatabaseAway);
+const publications = new KeyedLimiter(8, 2, isDatabaseAway);
+
+/** Runs the transaction of an upload to a node of the session, when it is its turn. */
+export function publishToSession<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+  return publications.run(work, sessionId);
+}
+
+/** The same for a managed ingest. A session that is made for one file locks no other. */
+export function publishToIngest<T>(ingest: Ingest, work: () => Promise<T>): Promise<T> {
+  return ingest.creationBehaviour === 'LatestSession'
+    ? publications.run(work, `ingest ${ingest.id}`)
+    : work();
+}
 
 /**
  * Receives an upload, runs the transaction that refers to its object, and sends notifications of the changes.
