@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { requireDataType } from '../../domain/outputs/managed-ingest.ts';
-import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/connection/audit-scope.ts';
 import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
@@ -123,8 +122,7 @@ async function receiveFile(
     const committed = await commitUpload(services, bytes, (received) =>
       publishToIngest(found, async () => {
         await requireStill();
-        const name = defaultSessionName(found.sessionTemplate.name, new Date());
-        return await feedIngest(services, found, received, name);
+        return await feedIngest(services, found, received);
       }),
     );
     const { sessionId, nodeInstanceId } = 'output' in committed ? committed.output : committed;

@@ -1,6 +1,5 @@
 /** The call that brings the last byte of an upload to a managed ingest performs the ingest. */
 import { Problem } from '../../domain/errors.ts';
-import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { ingestWhole } from '../../store/ingests/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
@@ -25,7 +24,6 @@ export async function finishIngest(
   const found = await uploadNow(services, id);
   if (found.state === 'done') return found;
   const object = await assemble(services, found);
-  const name = defaultSessionName(ingest.sessionTemplate.name, new Date());
   const action = {
     action: 'ingestFile',
     actorKind: 'ingest',
@@ -35,7 +33,7 @@ export async function finishIngest(
     objectId: String(ingest.id),
   } as const;
   const publish = async () => {
-    const fed = await ingestWhole(services, { id, writer: writer.id }, object, ingest, name);
+    const fed = await ingestWhole(services, { id, writer: writer.id }, object, ingest);
     if (fed.outcome === 'frozen') throw new Problem('sessionFrozen');
     if (fed.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
     return fed;
