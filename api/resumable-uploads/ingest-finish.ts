@@ -1,5 +1,4 @@
 /** The call that brings the last byte of an upload to a managed ingest performs the ingest. */
-import { Problem } from '../../domain/errors.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { ingestWhole } from '../../store/ingests/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
@@ -32,11 +31,6 @@ export async function finishIngest(
     objectType: 'ingest',
     objectId: String(ingest.id),
   } as const;
-  const publish = async () => {
-    const fed = await ingestWhole(services, { id, writer: writer.id }, object, ingest);
-    if (fed.outcome === 'frozen') throw new Problem('sessionFrozen');
-    if (fed.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
-    return fed;
-  };
+  const publish = () => ingestWhole(services, { id, writer: writer.id }, object, ingest);
   return await endUpload(services, id, call, action, () => publishToIngest(ingest, publish));
 }

@@ -13,7 +13,9 @@ import type { Services } from '../services.ts';
 import { type ReceivedObject, type ReceiveOptions, receiveObject } from './receive.ts';
 
 type Result = PublishResult | QueueResult;
-export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
+type Refused = { readonly outcome: 'frozen' | 'node-missing' };
+type Accepted<R> = Exclude<R, Refused>;
+export type CommittedUpload = Accepted<Result>;
 
 /**
  * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
@@ -52,11 +54,16 @@ export async function commitUpload(
     };
     return whenDatabaseReturns(once, options.signal);
   };
-  const result = await receiveObject(services, options, commit, usesObject);
-  if (!('output' in result || 'projectId' in result))
-    throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
+  const result = accepted(await receiveObject(services, options, commit, usesObject));
   if (result.outcome === 'queued' && !isMadeAlready()) await notifyQueue(services, result);
   return result;
+}
+
+/** @throws Problem `sessionFrozen`, `nodeInstanceNotFound` */
+export function accepted<R extends { readonly outcome: string }>(result: R): Accepted<R> {
+  if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
+  if (result.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
+  return result as Accepted<R>;
 }
 
 /** A call whose key has made its upload already, and a repeat, refer to the object of an earlier request. */
