@@ -95,7 +95,7 @@ async function sendNext(
   const retrySeconds = isOver ? null : webhookPauseSeconds(delivery.attempts, retryAfterSeconds);
   await recordAttempt(database, delivery, attempt, retrySeconds);
   if (attempt.status === gone)
-    await disableWebhook(database, webhookId, 'The receiver answered with status 410.');
+    await disableWebhook(database, webhook, 'The receiver answered with status 410.');
   if (!isSent)
     log.info({ webhookId, deliveryId: delivery.id, reason: attempt.error }, 'a webhook was not delivered');
   return isSent;

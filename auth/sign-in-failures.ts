@@ -3,6 +3,7 @@ import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { keyedDigest } from '../http/token-secret.ts';
 import type { Runner, Statement } from './database.ts';
+import { withHashingPlace } from './passwords.ts';
 import { usernameKey } from './user-keys.ts';
 
 export type FailureKeys = { readonly pair: Buffer; readonly address: Buffer };
@@ -36,23 +37,37 @@ export function failureKeysOf(key: string, username: string, address: string): F
   };
 }
 
-/** Whose share of the places for hashes a guess uses: a name alone would let strangers use up that of its owner. */
-export const hashingCaller = ({ pair }: FailureKeys): string => pair.toString('base64');
+/**
+ * Checks a password in one of the places for hashes. A wrong one is counted; a right one forgets the failures of this
+ * username from this address.
+ * @param isRight its check; not called where the limits are passed already
+ * @throws Problem `tooManyRequests` with `Retry-After` when the limits are passed, also by this password
+ */
+export async function checkGuess(
+  runner: Runner,
+  guesser: FailureKeys,
+  isRight: () => Promise<boolean>,
+): Promise<boolean> {
+  await refuseAfterFailures(runner, guesser);
+  // Not the share of a name alone, which strangers would use up for its owner.
+  const passed = await withHashingPlace(guesser.pair.toString('base64'), async () => {
+    // Again, after the wait in the queue: a burst must not pass the limit while it waits.
+    await refuseAfterFailures(runner, guesser);
+    const matches = await isRight();
+    if (!matches) await countFailure(runner, guesser);
+    return matches;
+  });
+  if (passed) await runner.query(clearStatement, [guesser.pair]);
+  return passed;
+}
 
-/** Throws `tooManyRequests` with `Retry-After` when the limits have already been passed. */
-export async function refuseAfterFailures(runner: Runner, guesser: FailureKeys): Promise<void> {
+async function refuseAfterFailures(runner: Runner, guesser: FailureKeys): Promise<void> {
   refuseAbove(guesser, await runner.query<Count>(readStatement, [[guesser.pair, guesser.address]]));
 }
 
-/** Counts one failure; throws `tooManyRequests` when it passes a limit. */
-export async function countFailure(runner: Runner, guesser: FailureKeys): Promise<void> {
+async function countFailure(runner: Runner, guesser: FailureKeys): Promise<void> {
   const window = `${limits.signInFailureWindowSeconds} seconds`;
   refuseAbove(guesser, await runner.query<Count>(addStatement, [[guesser.pair, guesser.address], window]));
-}
-
-/** Forgets the failures for this username from this address, after a success. */
-export async function forgetFailures(runner: Runner, guesser: FailureKeys): Promise<void> {
-  await runner.query(clearStatement, [guesser.pair]);
 }
 
 function refuseAbove(guesser: FailureKeys, counts: readonly Count[]): void {

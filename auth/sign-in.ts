@@ -4,14 +4,8 @@ import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import { asUser, audit, type Origin } from './audit.ts';
 import type { AuthDatabase, Runner, Statement } from './database.ts';
-import { dummyHash, matchesHash, withHashingPlace } from './passwords.ts';
-import {
-  countFailure,
-  failureKeysOf,
-  forgetFailures,
-  hashingCaller,
-  refuseAfterFailures,
-} from './sign-in-failures.ts';
+import { dummyHash, matchesHash } from './passwords.ts';
+import { checkGuess, failureKeysOf } from './sign-in-failures.ts';
 import { endToken, type IssuedToken, issueToken, lockRefreshToken, markReplaced } from './tokens.ts';
 import { usernameKey } from './user-keys.ts';
 import { type UserRow, userColumns } from './user-view.ts';
@@ -53,19 +47,18 @@ export async function signIn(
   },
 ): Promise<SignedIn> {
   const guesser = failureKeysOf(key, attempt.username, attempt.address);
-  await refuseAfterFailures(database, guesser);
-  const user = await withHashingPlace(hashingCaller(guesser), async () => {
-    // Again, after the wait in the queue: a burst must not pass the limit while it waits.
-    await refuseAfterFailures(database, guesser);
-    const [found] = await database.query<UserWithHash>(byUsernameStatement, [usernameKey(attempt.username)]);
+  let found: UserWithHash | undefined;
+  const isRight = await checkGuess(database, guesser, async () => {
+    [found] = await database.query<UserWithHash>(byUsernameStatement, [usernameKey(attempt.username)]);
     const matches = await checkPassword(attempt.password, found?.passwordHash ?? dummyHash);
-    if (found !== undefined && matches && found.isActive) return found;
-    await countFailure(database, guesser);
-    // The limit also bounds the number of these entries.
-    await audit(database, 'signInRefused', null, { type: 'user', id: found?.id ?? null }, attempt.origin);
-    throw new Problem('invalidCredentials');
+    return matches && found?.isActive === true;
   });
-  await forgetFailures(database, guesser);
+  const user = found;
+  if (!isRight || user === undefined) {
+    // The limit of failures also bounds the number of these entries.
+    await audit(database, 'signInRefused', null, { type: 'user', id: user?.id ?? null }, attempt.origin);
+    throw new Problem('invalidCredentials');
+  }
   return await database.transaction(async (tx) => {
     const familyId = attempt.rememberMe ? randomUUID() : null;
     const issued = await issueBoth(tx, key, user.id, familyId, user.passwordHash);

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
-import { defaultSessionName } from '../domain/sessions/session-name.ts';
 import { type AuditedCall, runAudited } from '../store/connection/audit-scope.ts';
 import type { Database } from '../store/connection/database.ts';
 import { ingestWhole, type UploadOutcome } from '../store/ingests/finish-ingest-upload.ts';
@@ -119,12 +118,9 @@ async function finishIngest(
   const ingest = await findIngest(database, ingestId);
   if (ingest === undefined) return null;
   const object = await assembled(parts, upload, writer);
-  const name = defaultSessionName(ingest.sessionTemplate.name, new Date());
   const place = { objectType: 'ingest', objectId: String(ingestId) } as const;
   const call = { ...place, action: 'ingestFile', actorId: String(ingestId) };
-  return await audited(database, call, () =>
-    ingestWhole(parts, { id: upload.id, writer }, object, ingest, name),
-  );
+  return await audited(database, call, () => ingestWhole(parts, { id: upload.id, writer }, object, ingest));
 }
 
 async function assembled(parts: Parts, upload: ResumableUpload, writer: string): Promise<AssembledObject> {

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { requireDataType } from '../../domain/outputs/managed-ingest.ts';
-import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { RouteContext, UploadBody } from '../../http/route.ts';
 import { noteAuditActor, noteAudited } from '../../store/connection/audit-scope.ts';
 import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
@@ -16,7 +15,7 @@ import { presentQueued } from '../node-instances/present.ts';
 import { queuedSchema } from '../node-instances/schema.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { commitUpload } from '../uploads/commit-upload.ts';
+import { commitUpload, publishToIngest } from '../uploads/commit-upload.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
 import { ingestAdminRoutes } from './admin-routes.ts';
 import { ingestedSchema, ingestHeaders, ingestPath } from './schema.ts';
@@ -120,16 +119,17 @@ async function receiveFile(
     signal,
   } as const;
   try {
-    const taken = await commitUpload(services, bytes, async (received) => {
-      await requireStill();
-      const name = defaultSessionName(found.sessionTemplate.name, new Date());
-      return await feedIngest(services, found, received, name);
-    });
-    const { sessionId, nodeInstanceId } = 'output' in taken ? taken.output : taken;
+    const committed = await commitUpload(services, bytes, (received) =>
+      publishToIngest(found, async () => {
+        await requireStill();
+        return await feedIngest(services, found, received);
+      }),
+    );
+    const { sessionId, nodeInstanceId } = 'output' in committed ? committed.output : committed;
     note({ sessionId, nodeInstanceId });
-    if (!('output' in taken)) return { status: 202, body: presentQueued(taken) };
-    const status = taken.outcome === 'created' ? 201 : 200;
-    return { status, body: { status: 'ok', sessionId, nodeInstanceId, nodeOutputId: taken.output.id } };
+    if (!('output' in committed)) return { status: 202, body: presentQueued(committed) };
+    const status = committed.outcome === 'created' ? 201 : 200;
+    return { status, body: { status: 'ok', sessionId, nodeInstanceId, nodeOutputId: committed.output.id } };
   } catch (error) {
     if (error instanceof AlreadyIngested) return presentKnown(error.place);
     throw error;

@@ -14,7 +14,7 @@ import { findStoredRepeat, forgetLostRepeat } from '../../store/outputs/stored-r
 import { publishUpload } from '../../store/uploads/publish-upload.ts';
 import { queueUpload } from '../../store/uploads/queued-uploads.ts';
 import { defineRoute } from '../route.ts';
-import { type CommittedUpload, commitUpload, publications } from '../uploads/commit-upload.ts';
+import { type CommittedUpload, commitUpload, publishToSession } from '../uploads/commit-upload.ts';
 import { readUploadHeaders } from '../uploads/receive.ts';
 import { presentOutput, presentQueued } from './present.ts';
 import { nodeInstanceParams, nodeOutputSchema, queuedSchema, uploadHeaders } from './schema.ts';
@@ -95,13 +95,13 @@ export const uploadOutput = defineRoute({
         signal,
       } as const;
       const committed = await commitUpload(services, bytes, (received) =>
-        publications.run(async () => {
+        publishToSession(target.sessionId, async () => {
           const upload = { ...received, nodeInstanceId };
           if (announced.sent.sha256 === null) await forgetLostRepeat(services, upload);
           return target.queuedIngestion
             ? queueUpload(services.database, upload)
             : publishUpload(services.database, upload);
-        }, target.sessionId),
+        }),
       );
       return await answer(services.database, target, committed);
     } catch (error) {

@@ -14,7 +14,7 @@ import type { Principal } from '../identity/auth-client.ts';
 import { findTarget } from '../node-instances/upload.ts';
 import type { Services } from '../services.ts';
 import { storeProblem } from '../uploads/bytes-problem.ts';
-import { notifyQueue, publications } from '../uploads/commit-upload.ts';
+import { accepted, notifyQueue, publishToSession } from '../uploads/commit-upload.ts';
 import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
 
@@ -46,12 +46,7 @@ export async function finishUpload(
   if (nodeInstanceId === null) throw new Problem('uploadNotFound');
   const target = await findTarget(database, nodeInstanceId);
   const object = { ...(await assemble(services, found)), nodeInstanceId };
-  const publish = async () => {
-    const result = await publishWhole(database, { id, writer: writer.id }, object, target);
-    if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
-    if (result.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
-    return result;
-  };
+  const publish = () => publishWhole(database, { id, writer: writer.id }, object, target);
   const { principal } = call;
   const action = {
     action: 'uploadNodeOutput',
@@ -61,13 +56,13 @@ export async function finishUpload(
     objectType: 'nodeInstance',
     objectId: String(nodeInstanceId),
   } as const;
-  return await endUpload(services, id, call, action, () => publications.run(publish, target.sessionId));
+  return await endUpload(services, id, call, action, () => publishToSession(target.sessionId, publish));
 }
 
 /**
  * Runs the work that ends an upload, as an audited action of the last call; a queue that it fed is notified.
  * @returns the upload as it is then
- * @throws Problem `uploadBusy` when another writer has it; what `work` throws
+ * @throws Problem `sessionFrozen`, `nodeInstanceNotFound`, `uploadBusy` when another writer has it; what `work` throws
  */
 export async function endUpload(
   services: Services,
@@ -80,7 +75,8 @@ export async function endUpload(
   const proxies = services.settings.TRUSTED_PROXIES;
   const network = clientNetwork(remoteAddress, headers['x-forwarded-for'], proxies);
   const call = { ...action, requestId, network };
-  const result = await runAudited(services.database, call, work, () => true).catch((error) => {
+  const end = async () => accepted(await work());
+  const result = await runAudited(services.database, call, end, () => true).catch((error) => {
     throw error instanceof WriterLost ? uploadBusy(error) : error;
   });
   if (result.outcome === 'queued') await notifyQueue(services, result);

@@ -1,10 +1,9 @@
 /** The call that brings the last byte of an upload to a managed ingest performs the ingest. */
-import { Problem } from '../../domain/errors.ts';
-import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import { ingestWhole } from '../../store/ingests/finish-ingest-upload.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
+import { publishToIngest } from '../uploads/commit-upload.ts';
 import { assemble, type CompletingCall, endUpload } from './finish.ts';
 import { uploadNow } from './handling.ts';
 import type { UploadWriter } from './writers.ts';
@@ -24,7 +23,6 @@ export async function finishIngest(
   const found = await uploadNow(services, id);
   if (found.state === 'done') return found;
   const object = await assemble(services, found);
-  const name = defaultSessionName(ingest.sessionTemplate.name, new Date());
   const action = {
     action: 'ingestFile',
     actorKind: 'ingest',
@@ -33,10 +31,6 @@ export async function finishIngest(
     objectType: 'ingest',
     objectId: String(ingest.id),
   } as const;
-  return await endUpload(services, id, call, action, async () => {
-    const fed = await ingestWhole(services, { id, writer: writer.id }, object, ingest, name);
-    if (fed.outcome === 'frozen') throw new Problem('sessionFrozen');
-    if (fed.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
-    return fed;
-  });
+  const publish = () => ingestWhole(services, { id, writer: writer.id }, object, ingest);
+  return await endUpload(services, id, call, action, () => publishToIngest(ingest, publish));
 }

@@ -6,6 +6,7 @@ import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { uuid } from '../../http/schemas.ts';
 import { accountHolder, type TaskHolder, tokenHolder } from '../../store/runners/holder.ts';
+import { type HeldTask, renewLease } from '../../store/runners/lease.ts';
 import type { Principal } from '../identity/auth-client.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { RunnerPrincipal } from '../runner-tokens/principal.ts';
@@ -66,4 +67,11 @@ export function callerOf(context: TaskCall): TaskHolder {
   const identity = { holder: holderOf(context.principal), instanceId };
   context.services.runners.presence.seen(identity, context.request.headers['user-agent']);
   return { ...identity, taskId: context.params.taskId };
+}
+
+/** The task, its lease renewed; throws the 404 when the caller does not hold it (any more). */
+export async function heldTask(services: Services, caller: TaskHolder): Promise<HeldTask> {
+  const task = await renewLease(services.database, caller);
+  if (task === undefined) throw new Problem('taskNotFound');
+  return task;
 }

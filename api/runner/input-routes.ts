@@ -1,12 +1,10 @@
 /** What the holder of a task reads (contract: Runner routes; decisions 9). */
-import { Problem } from '../../domain/errors.ts';
 import { downloadHeaders, redirectable } from '../../http/bodies/download.ts';
-import type { TaskHolder } from '../../store/runners/holder.ts';
-import { type HeldTask, renewLease } from '../../store/runners/lease.ts';
+import type { HeldTask } from '../../store/runners/lease.ts';
 import { countPendingOfTask, readNodeMemory } from '../../store/runs/task-inputs.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { callerOf, taskRoute } from './identity.ts';
+import { callerOf, heldTask, taskRoute } from './identity.ts';
 import { inputsQuerySchema, inputsSchema, stateSchema } from './input-schema.ts';
 import { inputIdParameter, inputPage, serveInput } from './inputs.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -14,13 +12,6 @@ import { presentIncremental, presentInput } from './present.ts';
 
 /** Smaller replies are sent long before a lease could end. */
 const keepLeaseFromBytes = 1024 * 1024;
-
-/** The task, its lease renewed; throws the 404 when the caller does not hold it (any more). */
-export async function heldTask(services: Services, caller: TaskHolder): Promise<HeldTask> {
-  const task = await renewLease(services.database, caller);
-  if (task === undefined) throw new Problem('taskNotFound');
-  return task;
-}
 
 async function incrementalOf(services: Services, task: HeldTask) {
   const pendingInputs = await countPendingOfTask(services.database, task);

@@ -31,8 +31,7 @@ import {
   receiveObject,
   type UploadHeaders,
 } from '../uploads/receive.ts';
-import { callerOf, taskRoute } from './identity.ts';
-import { heldTask } from './input-routes.ts';
+import { callerOf, heldTask, taskRoute } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { presentWrittenOutput } from './present.ts';
 import { writtenOutputSchema } from './task-schema.ts';

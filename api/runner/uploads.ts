@@ -35,6 +35,7 @@ import type { WriteRefusal } from '../../store/runs/write-task.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
 import { bytesProblem, checkDigests, storeProblem } from '../uploads/bytes-problem.ts';
+import { heldTask } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { writeProblem } from './write-problem.ts';
 
@@ -57,7 +58,7 @@ export async function openUpload(
   caller: TaskHolder,
   handle: string,
 ): Promise<OpenUpload> {
-  if ((await renewLease(services.database, caller)) === undefined) throw new Problem('taskNotFound');
+  await heldTask(services, caller);
   const upload = await heldUpload(services, caller.taskId, handle);
   if (upload.state !== 'open' || upload.isExpired || !isNamed(upload)) throw new Problem('uploadNotFound');
   return upload;

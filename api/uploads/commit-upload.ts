@@ -3,6 +3,7 @@ import { Problem } from '../../domain/errors.ts';
 import { isDatabaseAway } from '../../domain/network/database-fault.ts';
 import { whenDatabaseReturns } from '../../store/connection/database-returns.ts';
 import { isMadeAlready } from '../../store/connection/idempotency.ts';
+import type { Ingest } from '../../store/entities/ingest.ts';
 import { findCommitted } from '../../store/uploads/committed-upload.ts';
 import type { PublishResult } from '../../store/uploads/publish-upload.ts';
 import { mustNotifyQueue, type QueueResult } from '../../store/uploads/queued-uploads.ts';
@@ -12,13 +13,27 @@ import type { Services } from '../services.ts';
 import { type ReceivedObject, type ReceiveOptions, receiveObject } from './receive.ts';
 
 type Result = PublishResult | QueueResult;
-export type CommittedUpload = Exclude<Result, { readonly outcome: 'frozen' | 'node-missing' }>;
+type Refused = { readonly outcome: 'frozen' | 'node-missing' };
+type Accepted<R> = Exclude<R, Refused>;
+export type CommittedUpload = Accepted<Result>;
 
 /**
  * Publishing locks the session, so uploads to one session wait for each other. They wait here, without a database
  * connection that others need; without a database none of them waits for its turn to find that out.
  */
-export const publications = new KeyedLimiter(8, 2, isDatabaseAway);
+const publications = new KeyedLimiter(8, 2, isDatabaseAway);
+
+/** Runs the transaction of an upload to a node of the session, when it is its turn. */
+export function publishToSession<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
+  return publications.run(work, sessionId);
+}
+
+/** The same for a managed ingest. A session that is made for one file locks no other. */
+export function publishToIngest<T>(ingest: Ingest, work: () => Promise<T>): Promise<T> {
+  return ingest.creationBehaviour === 'LatestSession'
+    ? publications.run(work, `ingest ${ingest.id}`)
+    : work();
+}
 
 /**
  * Receives an upload, runs the transaction that refers to its object, and sends notifications of the changes.
@@ -39,11 +54,16 @@ export async function commitUpload(
     };
     return whenDatabaseReturns(once, options.signal);
   };
-  const result = await receiveObject(services, options, commit, usesObject);
-  if (!('output' in result || 'projectId' in result))
-    throw new Problem(result.outcome === 'frozen' ? 'sessionFrozen' : 'nodeInstanceNotFound');
+  const result = accepted(await receiveObject(services, options, commit, usesObject));
   if (result.outcome === 'queued' && !isMadeAlready()) await notifyQueue(services, result);
   return result;
+}
+
+/** @throws Problem `sessionFrozen`, `nodeInstanceNotFound` */
+export function accepted<R extends { readonly outcome: string }>(result: R): Accepted<R> {
+  if (result.outcome === 'frozen') throw new Problem('sessionFrozen');
+  if (result.outcome === 'node-missing') throw new Problem('nodeInstanceNotFound');
+  return result as Accepted<R>;
 }
 
 /** A call whose key has made its upload already, and a repeat, refer to the object of an earlier request. */

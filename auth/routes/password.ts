@@ -4,16 +4,10 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { clientAddress } from '../../http/server/client-address.ts';
 import { audit, originOf } from '../audit.ts';
-import { hashPassword, matchesHash, withHashingPlace } from '../passwords.ts';
+import { hashPassword, matchesHash } from '../passwords.ts';
 import { type AuthServices, defineRoute } from '../route.ts';
 import { findUserWithHash } from '../sign-in.ts';
-import {
-  countFailure,
-  failureKeysOf,
-  forgetFailures,
-  hashingCaller,
-  refuseAfterFailures,
-} from '../sign-in-failures.ts';
+import { checkGuess, failureKeysOf } from '../sign-in-failures.ts';
 import { endOtherSignIns } from '../tokens.ts';
 import { storePassword } from '../users.ts';
 import { passwordInput, userParams } from './user-schemas.ts';
@@ -97,11 +91,6 @@ async function checkCurrentPassword(
   const user = await findUserWithHash(database, userId);
   if (user === null) throw new Problem('userNotFound');
   const guesser = failureKeysOf(settings.TOKEN_KEY, user.username, address);
-  await refuseAfterFailures(database, guesser);
-  if (await withHashingPlace(hashingCaller(guesser), () => matchesHash(password, user.passwordHash))) {
-    await forgetFailures(database, guesser);
-    return;
-  }
-  await countFailure(database, guesser);
-  throw new Problem('wrongPassword');
+  const isRight = await checkGuess(database, guesser, () => matchesHash(password, user.passwordHash));
+  if (!isRight) throw new Problem('wrongPassword');
 }

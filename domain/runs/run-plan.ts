@@ -242,10 +242,10 @@ export function retryVerdict(run: OperatedRun): RetryVerdict {
   return run.isNewest ? 'retry' : 'superseded';
 }
 
-export type CancelVerdict = 'end' | 'tell-holder' | 'cancelled-already' | 'ended';
+export type CancelVerdict = 'end' | 'notify-holder' | 'cancelled-already' | 'ended';
 
 /** The answer to an operator's request to cancel a run: one without a holder ends at once. */
 export function cancelVerdict(run: Pick<OperatedRun, 'state' | 'outcome'>): CancelVerdict {
   if (run.state === 'done') return run.outcome === 'cancelled' ? 'cancelled-already' : 'ended';
-  return run.state === 'held' ? 'tell-holder' : 'end';
+  return run.state === 'held' ? 'notify-holder' : 'end';
 }

@@ -1,4 +1,5 @@
 /** An upload to a managed ingest finds its session, or makes one, and becomes an output of its input node (decisions 8). */
+import { defaultSessionName } from '../../domain/sessions/session-name.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
@@ -27,7 +28,6 @@ export type SettleUpload = (tx: Tx, fed: AcceptedUpload) => Promise<void>;
 /**
  * Feeds an upload whose bytes are in storage. A new session for it is made in the transaction that publishes or queues
  * it, so that no session is left without its upload.
- * @param sessionName of a session that is made
  * @param settle called in that transaction; not for a repeat that is found in a queue
  * @throws PendingObjectGone; AlreadyIngested for an identified file that has made its session before
  */
@@ -35,7 +35,6 @@ export async function feedIngest(
   stores: Stores,
   ingest: Ingest,
   upload: IngestUpload,
-  sessionName: string,
   settle: SettleUpload = async () => undefined,
 ): Promise<FeedResult> {
   const { database } = stores;
@@ -45,7 +44,7 @@ export async function feedIngest(
       await failpoint('upload-stored');
       const result = await database.transaction(
         oncePerKey(async (tx) => {
-          const fed = await feedNewSession(tx, ingest, upload, sessionName);
+          const fed = await feedNewSession(tx, ingest, upload);
           if (isAccepted(fed)) await settle(tx, fed);
           return fed;
         }, isAccepted),
@@ -72,7 +71,6 @@ async function feedNewSession(
   tx: Tx,
   ingest: Ingest,
   upload: IngestUpload,
-  sessionName: string,
 ): Promise<FeedResult | 'made-meanwhile'> {
   if (ingest.creationBehaviour === 'LatestSession') {
     // One request at a time makes a session; the others then find it.
@@ -81,7 +79,7 @@ async function feedNewSession(
   }
   const claimed = await claimFile(tx, ingest, upload);
   const made = await insertSession(tx, {
-    name: sessionName,
+    name: defaultSessionName(ingest.sessionTemplate.name, new Date()),
     simulationName: null,
     sessionTemplateId: ingest.sessionTemplate.id,
     projectId: ingest.project.id,

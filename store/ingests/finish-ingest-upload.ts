@@ -11,7 +11,6 @@ export type UploadOutcome = FeedResult | { readonly outcome: 'known' };
 
 /**
  * Performs the ingest, and ends the upload in the same transaction.
- * @param sessionName of a session that is made
  * @throws WriterLost
  */
 export async function ingestWhole(
@@ -19,12 +18,11 @@ export async function ingestWhole(
   held: HeldUpload,
   object: AssembledObject,
   ingest: Ingest,
-  sessionName: string,
 ): Promise<UploadOutcome> {
   const { database } = stores;
   let isSettled = false;
   try {
-    const fed = await feedIngest(stores, ingest, object, sessionName, async (tx, result) => {
+    const fed = await feedIngest(stores, ingest, object, async (tx, result) => {
       await endResumableUpload(tx, held, endOf(result));
       isSettled = true;
     });

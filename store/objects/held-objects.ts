@@ -47,8 +47,8 @@ export interface HeldObjects {
 }
 
 /**
- * The pending rows of one process, kept alive while their objects are being written. A heartbeat that nobody stops
- * would keep an abandoned object for as long as the process lives, so heartbeats exist only around the work.
+ * The pending rows of one process, kept alive while their objects are being written. A heartbeat that
+ * is not stopped would keep an abandoned object for as long as the process lives, so heartbeats exist only around the work.
  */
 export class PendingObjects {
   readonly #database: Queryable;

@@ -7,6 +7,7 @@
  */
 
 import { leaseTimes } from '../../domain/runs/lease-times.ts';
+import type { RunReason } from '../../domain/runs/run-plan.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
 import type { RunnerIdentity, TaskHolder } from './holder.ts';
@@ -58,7 +59,7 @@ export const endClaim = (set: string, condition: string) => `
 export interface InputBounds {
   readonly parentIds: readonly number[];
   readonly incremental: boolean;
-  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  readonly reason: RunReason;
   /** What a reprocess of the node goes over. */
   readonly reprocess: 'latest' | 'all';
   readonly upperPosition: number;

@@ -2,6 +2,7 @@
  * Claiming tasks. A claim is one statement over run, attempt, claim and runner-instance rows, never session or node:
  * `Processing` is derived from the held claim when a node is read.
  */
+import type { RunReason } from '../../domain/runs/run-plan.ts';
 import { taskClaimed } from '../../telemetry/metrics.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
@@ -24,7 +25,7 @@ export interface ClaimedTask {
   readonly runId: string;
   readonly attempt: number;
   readonly maxAttempts: number;
-  readonly reason: 'input' | 'reprocess' | 'follow-up';
+  readonly reason: RunReason;
   readonly projectId: number;
   readonly sessionId: string;
   readonly sessionName: string;

@@ -238,12 +238,7 @@ async function applyFailure(
   jitter: number,
 ): Promise<Applied> {
   const { ended, end, nodeState } = await endFailedAttempt(tx, session, run, report, jitter);
-  if (end.kind === 'retry') {
-    const nextAttemptAt = new Date(session.nowMs + end.delayMs).toISOString();
-    return {
-      reply: { taskId: run.taskId, nodeState, willRetry: true, nextAttemptAt },
-      ended: [ended],
-    };
-  }
-  return { reply: { taskId: run.taskId, nodeState, willRetry: false, nextAttemptAt: null }, ended: [ended] };
+  const willRetry = end.kind === 'retry';
+  const nextAttemptAt = willRetry ? new Date(session.nowMs + end.delayMs).toISOString() : null;
+  return { reply: { taskId: run.taskId, nodeState, willRetry, nextAttemptAt }, ended: [ended] };
 }

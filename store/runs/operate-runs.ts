@@ -158,7 +158,7 @@ async function cancelWithin(
      insert into node_run_action (run_id, attempt, action, user_id) select $1, attempt, 'cancel', $2 from run`,
     [runId, userId],
   );
-  if (verdict === 'tell-holder') {
+  if (verdict === 'notify-holder') {
     await boundCancelledLease(tx, runId);
     // The holder is notified; the graph changes when it ends the task.
     return unchanged({ outcome: 'requested', run: await shown(tx, runId) });

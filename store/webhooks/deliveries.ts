@@ -7,6 +7,7 @@ import { limits } from '../../domain/limits.ts';
 import { type WebhookAttempt, webhookTestEvent } from '../../domain/webhooks/webhook.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
+import type { Webhook } from '../entities/webhook.ts';
 
 /** The channel on which a new delivery is announced; the payload is the id of its webhook. */
 export const webhookDueChannel = 'webhook_due';
@@ -114,11 +115,19 @@ export async function acquireForgottenWebhooks(
   );
 }
 
-/** The receiver answered 410: it wants no more. What is pending stays, for the case that it is enabled again. */
-export async function disableWebhook(database: Queryable, webhookId: string, reason: string): Promise<void> {
+/**
+ * The receiver answered 410: it wants no more. What is pending stays, for the case that it is enabled again. A webhook that
+ * got another address meanwhile stays enabled.
+ */
+export async function disableWebhook(
+  database: Queryable,
+  { id, url }: Pick<Webhook, 'id' | 'url'>,
+  reason: string,
+): Promise<void> {
   await database.query(
-    'update webhook set enabled = false, disabled_reason = $2, updated_at = clock_timestamp() where id = $1 and enabled',
-    [webhookId, reason],
+    `update webhook set enabled = false, disabled_reason = $3, updated_at = clock_timestamp()
+      where id = $1 and url = $2 and enabled`,
+    [id, url, reason],
   );
 }
 

@@ -209,3 +209,44 @@ test('downloads of reports have a share too, as each is much work, and one calle
   for (const release of held) release();
   expect(await download('Developer')).toEqual([200, null]);
 });
+
+describe('files for one session that wait for it', () => {
+  const files = 20;
+  const resumable = (urlPath: string, secret: string, text: string) =>
+    fetch(`${world.api.url}/api/v2/ingest-uploads/${urlPath}`, {
+      method: 'POST',
+      body: Buffer.from(text),
+      headers: {
+        ...{ 'tus-resumable': '1.0.0', 'content-type': 'application/offset+octet-stream' },
+        ...{ 'upload-length': `${text.length}`, 'upload-metadata': `contentType ${btoa('text/csv')}` },
+        'x-ingest-secret': secret,
+      },
+    });
+  test.for([
+    [
+      'whole',
+      'select from pending_object',
+      (urlPath: string, secret: string, body: string) => world.send(urlPath, { secret, body }),
+    ],
+    ['resumable', "select from resumable_upload where state in ('whole', 'stored')", resumable],
+  ] as const)('leave database connections to other calls (%s, of an ingest)', async ([, arrived, send]) => {
+    const project = await world.newProject();
+    const fields = { projectId: project, creationBehaviour: 'LatestSession' };
+    const { urlPath, secret } = await world.newIngest(fields);
+    const { sessionId } = (await world.send(urlPath, { secret })).body;
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const { sent } = await world.database.transaction(async (tx) => {
+      await tx.query('select from session where id = $1 for update', [sessionId]);
+      const sent = Array.from({ length: files }, (_, at) => send(urlPath, secret, `a,b\n${at},2\n`));
+      await eventually('all of them are stored', async () => (await tx.query(arrived)).length >= files);
+      await eventually('one waits for the session', async () => (await tx.query(waiting)).length > 0);
+      for (let call = 0; call < 20; call += 1) {
+        const read = await ask(world.api.url, 'GET', `/projects/${project}`, { token: people.Trainee.token });
+        expect(read.status).toBe(200);
+        expect((await tx.query(waiting)).length).toBeLessThanOrEqual(2);
+      }
+      return { sent };
+    });
+    await Promise.all(sent);
+  });
+});

@@ -95,19 +95,30 @@ describe('guesses behind a trusted proxy', () => {
     expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
   });
 
+  const changing = (person: Awaited<ReturnType<typeof newPerson>>, forwarded: string) => (guess: string) =>
+    auth('POST', `/users/${person.userId}/password`, {
+      token: person.token,
+      json: { currentPassword: guess, newPassword: 'another good password' },
+      headers: { 'x-forwarded-for': forwarded },
+    });
+
   test('at the present password in its change are counted for the same address', async () => {
     const person = await newPerson();
-    const json = { currentPassword: 'a wrong password', newPassword: 'another good password' };
-    const change = (forwarded: string) =>
-      auth('POST', `/users/${person.userId}/password`, {
-        token: person.token,
-        json,
-        headers: { 'x-forwarded-for': forwarded },
-      });
-    for (let time = 0; time <= perName; time += 1) await change('203.0.113.14');
-    const locked = await change('203.0.113.14');
+    const change = changing(person, '203.0.113.14');
+    for (let time = 0; time <= perName; time += 1) await change('a wrong password');
+    const locked = await change('a wrong password');
     expect([locked.status, Number(locked.headers.get('retry-after')) > 0]).toEqual([429, true]);
-    expect((await change('203.0.113.15')).status).toBe(400);
+    expect((await changing(person, '203.0.113.15')('a wrong password')).status).toBe(400);
+  });
+
+  test('at the present password are refused beyond the limit, the right one too, also when all arrive at once', async () => {
+    const person = await newPerson();
+    const change = changing(person, '203.0.113.17');
+    const wrong = Array.from({ length: perName * 4 }, () => change('a wrong password'));
+    expect((await change(person.password)).status).toBe(429);
+    const statuses = (await Promise.all(wrong)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 400 && status !== 429)).toEqual([]);
+    expect((await signIn(person.username, person.password, '203.0.113.18')).status).toBe(200);
   });
 
   test('leave no username, address or password in the table that counts them', async () => {

@@ -283,7 +283,7 @@ export async function claimForReply(
   const task = await claimTask(services, { ...claim, identity, version, caller, signal, shutdown });
   if (task === undefined) return undefined;
   const kind = principal.kind === 'runner' ? 'runner' : 'account';
-  runners.holders.taken(task, { instance: instanceId, kind });
+  runners.holders.claimed(task, { instance: instanceId, kind });
   return {
     task,
     body: presentClaim(task, settings.INCREMENTAL_MAX_INPUTS),

@@ -40,7 +40,7 @@ export class HolderNotices {
     this.#workflows = workflows;
   }
 
-  taken(task: ClaimedTask, holder: Holder): void {
+  claimed(task: ClaimedTask, holder: Holder): void {
     this.ended(task.taskId);
     const notice: Notice = { task, holder, tries: 0, isWorkflowNotified: false };
     this.#notices.set(task.taskId, notice);

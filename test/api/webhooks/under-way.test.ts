@@ -186,3 +186,29 @@ test('a webhook that is deleted while a fact is being written lets the fact be w
   });
   expect((await upload.answer).status).toBe(201);
 });
+
+test('a 410 of an address that a webhook no longer has does not disable it', async () => {
+  const own = await startReceiver();
+  onTestFinished(() => own.stop());
+  let former: ServerResponse | undefined;
+  own.answer = (_received, response) => {
+    former = response;
+  };
+  const fields = { url: own.url, events: ['session.created'] };
+  const { id } = (await admin('POST', path, fields)).body;
+  await admin('POST', `${path}/${id}/test`);
+  const response = await eventually('it is being sent', () => former);
+  own.answer = (_received, response) => void response.writeHead(200).end('noted');
+  const url = `${own.url}&moved=1`;
+  expect((await admin('PUT', `${path}/${id}`, { ...fields, url })).status).toBe(200);
+  response.writeHead(410).end();
+  await eventually('its attempt is recorded', async () => {
+    const { body } = await admin('GET', `${path}/${id}/deliveries`);
+    return body.deliveries[0].attempts.length > 0;
+  });
+  const next = await admin('POST', `${path}/${id}/test`);
+  expect(next.status).toBe(202);
+  // By the sender that got the 410, or beside it: the webhook was not disabled in between.
+  await eventually('the next has come', () => own.received.some((one) => one.id === next.body.id), 20_000);
+  expect((await admin('GET', `${path}/${id}`)).body).toMatchObject({ enabled: true, url });
+});
