@@ -18,7 +18,7 @@ from .._outputs.upload import Uploads
 from .._task.async_task import run_coroutine
 from .._task.outcome import Report, failure, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
-from ..errors import CancelReason, TaskCancelled, TaskFailure
+from ..errors import CancelReason, TaskCancelled, TaskFailure, message_of
 from .forked import ends_forked
 from .parts import RunnerParts
 
@@ -106,11 +106,12 @@ class Hold:
         current_log.set(self._log)
         report = failure("error", "The error could not be read.")
         try:
-            report = self._attempt()
+            with self._parts.thread_errors.noted_in(self._log):
+                report = self._attempt()
         except BaseException as error:
             report = report_of_error(error, self._why)
             if self._why is None and report.how == "fail":
-                # An error whose text raises cannot be logged.
+                # The report must go out also where the error cannot be logged.
                 with suppress(BaseException):
                     self._log_error(error)
         finally:
@@ -171,7 +172,7 @@ class Hold:
             log.error("task failed: %s: %s", error.category, error.reason, extra={"fields": self.ids})
         else:
             self._log.line("error", trace_of(error))
-            log.error("task failed: %s", error, extra={"fields": self.ids}, exc_info=error)
+            log.error("task failed: %s", message_of(error), extra={"fields": self.ids}, exc_info=error)
 
 
 def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
