@@ -43,6 +43,8 @@ export interface SentFile {
   readonly outputId: number | null;
   /** The session that an upload to a managed ingest made or fed; else null. */
   readonly sessionId: string | null;
+  /** What the platform had of it from earlier tries. */
+  readonly resumedAtBytes: number;
 }
 
 /**
@@ -57,6 +59,7 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
   // It is awaited once the upload has started.
   promise.catch(() => undefined);
   const begun = JSON.stringify([endpoint, fingerprint, metadata]);
+  let resumedAtBytes = 0;
   const options: UploadOptions = {
     endpoint,
     metadata: { ...metadata },
@@ -71,9 +74,12 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
       beginKeys.set(begun, key);
       request.setHeader('idempotency-key', `"${key}"`);
     },
-    onAfterResponse: failOnRefusedQuestion,
+    onAfterResponse(request, response) {
+      failOnRefusedQuestion(request, response);
+      if (request.getMethod() === 'HEAD') resumedAtBytes = Number(response.getHeader('upload-offset') ?? 0);
+    },
     onUploadUrlAvailable: () => void beginKeys.delete(begun),
-    onSuccess: ({ lastResponse }) => resolve(sentFileOf(lastResponse)),
+    onSuccess: ({ lastResponse }) => resolve({ ...sentFileOf(lastResponse), resumedAtBytes }),
     onError(error) {
       const own = asOwn(error);
       if (own instanceof ApiError && own.status < 500) beginKeys.delete(begun);
@@ -111,7 +117,7 @@ function failOnRefusedQuestion(request: HttpRequest, response: HttpResponse): vo
     throw refusalBy(response);
 }
 
-function sentFileOf(response: HttpResponse): SentFile {
+function sentFileOf(response: HttpResponse): Omit<SentFile, 'resumedAtBytes'> {
   const id = response.getHeader('x-platform-output-id') ?? null;
   const sessionId = response.getHeader('x-platform-session-id') ?? null;
   return { outputId: id === null ? null : Number(id), sessionId };

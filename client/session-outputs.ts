@@ -18,12 +18,28 @@ export async function newestOutputs(
   signal?: AbortSignal,
 ): Promise<SessionOutputs> {
   const outputs: ListedOutput[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const limit = Math.min(count - outputs.length, maxPage);
-    const query = { ...filter, cursor, limit };
-    const page = await client.call(route, { params: { id: sessionId }, query, signal });
+  let last: SessionOutputs | undefined;
+  for await (const page of outputPages(client, sessionId, count, filter, signal)) {
     outputs.push(...page.outputs);
-    if (page.nextCursor === null || outputs.length >= count) return { ...page, outputs };
+    last = page;
+  }
+  return { ...last!, outputs };
+}
+
+/** As `newestOutputs`, each page when it comes; the first may be empty. @throws ApiError */
+export async function* outputPages(
+  client: ApiClient,
+  sessionId: string,
+  count: number,
+  filter: OutputFilter = {},
+  signal?: AbortSignal,
+): AsyncGenerator<SessionOutputs> {
+  let [left, cursor]: [number, string | null | undefined] = [count, undefined];
+  while (left > 0 && cursor !== null) {
+    const query: Query<typeof route> = { ...filter, cursor, limit: Math.min(left, maxPage) };
+    const page: SessionOutputs = await client.call(route, { params: { id: sessionId }, query, signal });
+    yield page;
+    left -= page.outputs.length;
     cursor = page.nextCursor;
   }
 }
