@@ -115,8 +115,5 @@ class ApiError(SdpError):
 
 
 def message_of(error: BaseException) -> str:
-    """The message of any error, also of one whose text raises."""
-    try:
-        return str(error) or type(error).__name__
-    except BaseException:
-        return type(error).__name__
+    """The message of any error."""
+    return str(error) or type(error).__name__

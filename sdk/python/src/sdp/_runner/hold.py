@@ -18,7 +18,7 @@ from .._outputs.upload import Uploads
 from .._task.async_task import run_coroutine
 from .._task.outcome import Report, failure, report_of_error, report_of_result
 from .._task.task import Task, TaskParts
-from ..errors import CancelReason, TaskCancelled, TaskFailure, message_of
+from ..errors import CancelReason, TaskCancelled, TaskFailure
 from .forked import ends_forked
 from .parts import RunnerParts
 
@@ -113,7 +113,7 @@ class Hold:
             if self._why is None and report.how == "fail":
                 # The report must go out also where the error cannot be logged.
                 with suppress(BaseException):
-                    self._log_error(error)
+                    self._log_error(error, "{category}: {reason}".format(**report.body))
         finally:
             self._parts.capture.end_of(self._log)
             self._reports.put(report)
@@ -166,13 +166,13 @@ class Hold:
         if self._parts.settings.run_logs:
             self.run_log.add(level, message, fields)
 
-    def _log_error(self, error: BaseException) -> None:
+    def _log_error(self, error: BaseException, reason: str) -> None:
         if isinstance(error, TaskFailure):
-            self._log.line("error", f"{error.category}: {error.reason}")
-            log.error("task failed: %s: %s", error.category, error.reason, extra={"fields": self.ids})
+            self._log.line("error", reason)
+            log.error("task failed: %s", reason, extra={"fields": self.ids})
         else:
             self._log.line("error", trace_of(error))
-            log.error("task failed: %s", message_of(error), extra={"fields": self.ids}, exc_info=error)
+            log.error("task failed: %s", reason, extra={"fields": self.ids}, exc_info=error)
 
 
 def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
