@@ -43,8 +43,6 @@ export interface SentFile {
   readonly outputId: number | null;
   /** The session that an upload to a managed ingest made or fed; else null. */
   readonly sessionId: string | null;
-  /** What the platform had of it from earlier tries. */
-  readonly resumedAtBytes: number;
 }
 
 /**
@@ -59,7 +57,6 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
   // It is awaited once the upload has started.
   promise.catch(() => undefined);
   const begun = JSON.stringify([endpoint, fingerprint, metadata]);
-  let resumedAtBytes = 0;
   const options: UploadOptions = {
     endpoint,
     metadata: { ...metadata },
@@ -74,12 +71,9 @@ export async function sendResumable(source: ResumableFile): Promise<SentFile> {
       beginKeys.set(begun, key);
       request.setHeader('idempotency-key', `"${key}"`);
     },
-    onAfterResponse(request, response) {
-      failOnRefusedQuestion(request, response);
-      if (request.getMethod() === 'HEAD') resumedAtBytes = Number(response.getHeader('upload-offset') ?? 0);
-    },
+    onAfterResponse: failOnRefusedQuestion,
     onUploadUrlAvailable: () => void beginKeys.delete(begun),
-    onSuccess: ({ lastResponse }) => resolve({ ...sentFileOf(lastResponse), resumedAtBytes }),
+    onSuccess: ({ lastResponse }) => resolve(sentFileOf(lastResponse)),
     onError(error) {
       const own = asOwn(error);
       if (own instanceof ApiError && own.status < 500) beginKeys.delete(begun);
@@ -117,7 +111,7 @@ function failOnRefusedQuestion(request: HttpRequest, response: HttpResponse): vo
     throw refusalBy(response);
 }
 
-function sentFileOf(response: HttpResponse): Omit<SentFile, 'resumedAtBytes'> {
+function sentFileOf(response: HttpResponse): SentFile {
   const id = response.getHeader('x-platform-output-id') ?? null;
   const sessionId = response.getHeader('x-platform-session-id') ?? null;
   return { outputId: id === null ? null : Number(id), sessionId };

@@ -18,26 +18,27 @@ export async function newestOutputs(
   signal?: AbortSignal,
 ): Promise<SessionOutputs> {
   const outputs: ListedOutput[] = [];
-  let last: SessionOutputs | undefined;
-  for await (const page of outputPages(client, sessionId, count, filter, signal)) {
+  for (let cursor: string | undefined; ; ) {
+    const limit = Math.min(count - outputs.length, maxPage);
+    const query = { ...filter, cursor, limit };
+    const page = await client.call(route, { params: { id: sessionId }, query, signal });
     outputs.push(...page.outputs);
-    last = page;
+    if (page.nextCursor === null || outputs.length >= count) return { ...page, outputs };
+    cursor = page.nextCursor;
   }
-  return { ...last!, outputs };
 }
 
-/** As `newestOutputs`, each page when it comes; the first may be empty. @throws ApiError */
+/** As `newestOutputs`, each page as it comes. Apart from it, because every byte of script counts on a page. */
 export async function* outputPages(
   client: ApiClient,
   sessionId: string,
   count: number,
-  filter: OutputFilter = {},
-  signal?: AbortSignal,
+  filter: OutputFilter,
 ): AsyncGenerator<SessionOutputs> {
-  let [left, cursor]: [number, string | null | undefined] = [count, undefined];
+  let [left, cursor]: [number, string | undefined | null] = [count, undefined];
   while (left > 0 && cursor !== null) {
     const query: Query<typeof route> = { ...filter, cursor, limit: Math.min(left, maxPage) };
-    const page: SessionOutputs = await client.call(route, { params: { id: sessionId }, query, signal });
+    const page: SessionOutputs = await client.call(route, { params: { id: sessionId }, query });
     yield page;
     left -= page.outputs.length;
     cursor = page.nextCursor;
