@@ -8,24 +8,28 @@ export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 const widestColumn = 80;
 
 /** Rows below their headings, columns aligned; empty cells show as `-`. */
-export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
-  const headings = Object.keys(columns);
-  const lines = [headings, ...rows.map((row) => Object.values(columns).map((cell) => shown(cell(row))))];
-  const widths = headings.map((_, index) =>
-    lines.reduce((widest, line) => {
-      const { length } = line[index]!;
-      return length <= widestColumn ? Math.max(widest, length) : widest;
-    }, 0),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map((cell, index) => cell.padEnd(widths[index]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+export const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => pagedTable(columns)(rows);
+
+/** A table whose rows come page by page: the headings are above the first, and columns are never narrower than before. */
+export function pagedTable<Row>(columns: Columns<Row>): (rows: readonly Row[]) => string {
+  let headings = [Object.keys(columns)];
+  const widths = headings[0]!.map(() => 0);
+  return (rows) => {
+    const lines = [...headings, ...rows.map((row) => Object.values(columns).map((cell) => shown(cell(row))))];
+    headings = [];
+    for (const line of lines) {
+      for (const [index, { length }] of line.entries())
+        if (length <= widestColumn) widths[index] = Math.max(widths[index]!, length);
+    }
+    return lines.map((line) => alignedLine(line, widths)).join('\n');
+  };
 }
+
+const alignedLine = (cells: readonly string[], widths: readonly number[]) =>
+  cells
+    .map((cell, index) => cell.padEnd(widths[index]!))
+    .join('  ')
+    .trimEnd();
 
 /** Names and values, one a line. */
 export function facts(entries: Readonly<Record<string, Cell>>): string {

@@ -17,6 +17,11 @@ const resumableIngestRoute = 'POST /api/v2/ingest-uploads/{pathOrId}';
 export type UploadReply = Reply<typeof uploadRoute>;
 export type OnProgress = (sentBytes: number, totalBytes: number) => void;
 
+export interface SentInPieces extends SentFile {
+  /** What the platform had of it from earlier tries. */
+  readonly resumedAtBytes: number;
+}
+
 /** The token of a command. */
 export interface CommandBearer extends Bearer {
   /** What a person does when the platform refuses it. */
@@ -61,7 +66,7 @@ export class PlatformClient extends ApiClient {
     file: string,
     metadata: Readonly<Record<string, string>>,
     onProgress: OnProgress,
-  ): Promise<SentFile> {
+  ): Promise<SentInPieces> {
     const path = filled(resumableRoute.slice('POST '.length), { params: { nodeInstanceId } });
     return await this.#sendPieces(path, file, metadata, {}, onProgress);
   }
@@ -84,13 +89,15 @@ export class PlatformClient extends ApiClient {
     metadata: Readonly<Record<string, string>>,
     headers: Readonly<Record<string, string>>,
     onProgress: OnProgress,
-  ): Promise<SentFile> {
+  ): Promise<SentInPieces> {
     const endpoint = this.address + path;
     const state = await stat(file);
     const unreadable = new AbortController();
-    return await sendResumable({
+    let resumedAtBytes: number | undefined;
+    const onRead = (start: number) => (resumedAtBytes ??= start);
+    const sent = await sendResumable({
       file: { size: state.size },
-      fileReader: pathReader(file, state, this.bytesPerSecond, unreadable),
+      fileReader: pathReader(file, state, this.bytesPerSecond, unreadable, onRead),
       endpoint,
       metadata,
       // An upload keeps the type and metadata with which it began: others begin another upload.
@@ -100,6 +107,7 @@ export class PlatformClient extends ApiClient {
       onProgress,
       signal: unreadable.signal,
     });
+    return { ...sent, resumedAtBytes: resumedAtBytes ?? 0 };
   }
 
   /** As `upload`, to a managed ingest. */

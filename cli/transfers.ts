@@ -41,6 +41,8 @@ export interface Uploaded {
   readonly identifier: string;
   readonly outputId: number | null;
   readonly sizeBytes: number;
+  /** What the platform had of it from earlier tries, also of another command. */
+  readonly resumedAtBytes: number;
 }
 
 /** A file that was read. */
@@ -112,24 +114,25 @@ export async function uploadFile(
   const identifier = request.identifier ?? identifierOf(file, sha256);
   const read = { contentType, metadata, identifier, sha256 };
   const send = sizeBytes > resumableBytes ? sendInPieces : sendWhole;
-  async function sendInPieces(onProgress: OnProgress): Promise<number | null> {
+  type Sent = Pick<Uploaded, 'outputId' | 'resumedAtBytes'>;
+  async function sendInPieces(onProgress: OnProgress): Promise<Sent> {
     // The digest of a long file takes minutes, and pieces are not compared with it.
     await requireUnchanged(file, state);
-    const sent = await platform.uploadResumable(nodeInstanceId, file, uploadMetadataOf(read), onProgress);
-    return sent.outputId;
+    return await platform.uploadResumable(nodeInstanceId, file, uploadMetadataOf(read), onProgress);
   }
-  async function sendWhole(onProgress: OnProgress): Promise<number | null> {
+  async function sendWhole(onProgress: OnProgress): Promise<Sent> {
     const reply = await platform.upload(nodeInstanceId, file, headersOf(read), onProgress);
-    return 'id' in reply ? reply.id : null;
+    return { outputId: 'id' in reply ? reply.id : null, resumedAtBytes: 0 };
   }
   const isMended = async (error: unknown) =>
     error instanceof ApiError && error.status === 401 && (await platform.renew());
   return withRetries({ ...request, isMended }, progress, async (onProgress) => {
     const there = await findSame(platform, nodeInstanceId, read);
-    if (there !== undefined) return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes };
-    const published = await send(onProgress);
-    const outcome = published === null ? 'queued' : 'uploaded';
-    return { file, outcome, identifier, outputId: published, sizeBytes };
+    if (there !== undefined)
+      return { file, outcome: 'there', identifier, outputId: there.id, sizeBytes, resumedAtBytes: 0 };
+    const { outputId, resumedAtBytes } = await send(onProgress);
+    const outcome = outputId === null ? 'queued' : 'uploaded';
+    return { file, outcome, identifier, outputId, sizeBytes, resumedAtBytes };
   });
 }
 

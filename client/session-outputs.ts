@@ -1,7 +1,7 @@
 /** The outputs of a session, newest first, and one of a node by its identifier. */
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError } from './errors.ts';
-import type { ListedOutput, NodeOutput, SessionOutputs } from './types.ts';
+import type { NodeOutput, SessionOutputs } from './types.ts';
 
 const route = 'GET /api/v2/session/{id}/outputs';
 const nodeRoute = 'GET /api/v2/node-instance/{nodeInstanceId}/outputs';
@@ -17,13 +17,25 @@ export async function newestOutputs(
   filter: OutputFilter = {},
   signal?: AbortSignal,
 ): Promise<SessionOutputs> {
-  const outputs: ListedOutput[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const limit = Math.min(count - outputs.length, maxPage);
-    const query = { ...filter, cursor, limit };
+  const pages: SessionOutputs[] = [];
+  for await (const page of outputPages(client, sessionId, count, filter, signal)) pages.push(page);
+  return { ...pages.at(-1)!, outputs: pages.flatMap(({ outputs }) => outputs) };
+}
+
+/** The same, each page as it comes; at least one. */
+export async function* outputPages(
+  client: ApiClient,
+  sessionId: string,
+  count: number,
+  filter: OutputFilter,
+  signal?: AbortSignal,
+): AsyncGenerator<SessionOutputs> {
+  for (let left = count, cursor: string | undefined; ; ) {
+    const query = { ...filter, cursor, limit: Math.min(left, maxPage) };
     const page = await client.call(route, { params: { id: sessionId }, query, signal });
-    outputs.push(...page.outputs);
-    if (page.nextCursor === null || outputs.length >= count) return { ...page, outputs };
+    yield page;
+    left -= page.outputs.length;
+    if (page.nextCursor === null || left <= 0) return;
     cursor = page.nextCursor;
   }
 }

@@ -8,7 +8,7 @@ import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { startRunner } from './index.ts';
 import { messageOf } from './src/errors.ts';
-import { onUnhandledRejection } from './src/run-main.ts';
+import { ignoreClosedOutput, onUnhandledRejection } from './src/run-main.ts';
 import { loadRunner } from './src/runner/load.ts';
 
 const hostLine = 3;
@@ -23,7 +23,7 @@ process.on('SIGTERM', () => stop.abort()).on('SIGINT', () => stop.abort());
 process.on('unhandledRejection', onUnhandledRejection);
 process.on('uncaughtExceptionMonitor', (error) => report('failed', messageOf(error)));
 // Writes fail once the host is gone; the runner must still release its tasks.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+ignoreClosedOutput();
 watchHost();
 
 try {

@@ -2,12 +2,12 @@
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
 import { ApiError } from '../../client/errors.ts';
-import { newestOutputs } from '../../client/session-outputs.ts';
+import { newestOutputs, outputPages } from '../../client/session-outputs.ts';
 import type { ListedOutput, NodeOutput, OutputLineage } from '../../client/types.ts';
-import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
+import { type AddCommand, type Cli, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { download, downloadOutput, plainBytes } from '../download.ts';
 import { UsageError } from '../errors.ts';
-import { bytes, facts, table, time } from '../output.ts';
+import { bytes, type Columns, facts, pagedTable, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { addReportSchedules } from './report-schedules.ts';
 
@@ -51,25 +51,50 @@ const addList: AddCommand = (outputs, cli) => {
       if (typeof place === 'string' && identifier !== undefined)
         throw new UsageError(`--identifier needs a node instance, and ${place} is the id of a session.`);
       const platform = await cli.connect();
-      const found =
-        typeof place === 'number'
-          ? await outputsOf(platform, place, identifier)
-          : (await newestOutputs(platform, place, limit ?? Number.POSITIVE_INFINITY, { search })).outputs;
-      if (found.length === 0 && identifier !== undefined)
-        return cli.print(found, () => `No output ${identifier}.`);
-      if (found.length === 0) return cli.print(found, () => 'No outputs yet.');
-      cli.print(found, () =>
-        table(found, {
-          ID: (output) => output.id,
-          ...(typeof place === 'number' ? {} : { NODE: ({ nodeInstanceId }) => nodeInstanceId }),
-          IDENTIFIER: ({ outputIdentifier }) => outputIdentifier,
-          TYPE: ({ contentType }) => contentType,
-          SIZE: ({ sizeBytes }) => bytes(sizeBytes),
-          CREATED: ({ createdAt }) => time(createdAt),
-        }),
-      );
+      if (typeof place === 'string')
+        return await listSession(cli, platform, place, limit ?? Number.POSITIVE_INFINITY, search);
+      const found = await outputsOf(platform, place, identifier);
+      if (found.length > 0) return cli.print(found, () => table(found, outputColumns));
+      cli.print(found, () => (identifier === undefined ? 'No outputs yet.' : `No output ${identifier}.`));
     });
 };
+
+const outputColumns: Columns<NodeOutput> = {
+  ID: (output) => output.id,
+  IDENTIFIER: ({ outputIdentifier }) => outputIdentifier,
+  TYPE: ({ contentType }) => contentType,
+  SIZE: ({ sizeBytes }) => bytes(sizeBytes),
+  CREATED: ({ createdAt }) => time(createdAt),
+};
+
+const sessionColumns: Columns<ListedOutput> = {
+  ID: (output) => output.id,
+  NODE: ({ nodeInstanceId }) => nodeInstanceId,
+  ...outputColumns,
+};
+
+/** A person sees each page when it comes: a session may have 100,000 outputs. A program gets one document. */
+async function listSession(
+  cli: Cli,
+  platform: PlatformClient,
+  sessionId: string,
+  count: number,
+  search: string | undefined,
+): Promise<void> {
+  if (cli.isJson) {
+    const { outputs } = await newestOutputs(platform, sessionId, count, { search });
+    return cli.print(outputs, () => '');
+  }
+  const rowsOf = pagedTable(sessionColumns);
+  let isEmpty = true;
+  for await (const { outputs } of outputPages(platform, sessionId, count, { search })) {
+    if (outputs.length === 0) continue;
+    isEmpty = false;
+    cli.print(outputs, () => rowsOf(outputs));
+  }
+  if (isEmpty)
+    cli.print([], () => (search === undefined ? 'No outputs yet.' : `No output has ${search} in its name.`));
+}
 
 const addBytes: AddCommand = (outputs, cli) => {
   outputs

@@ -48,7 +48,7 @@ async function listRejected(cli: Cli, nodeInstanceId: number, page: number): Pro
     const rows = table(found.rejectedInputs, {
       INPUT: ({ outputId }) => outputId,
       NODE: ({ nodeName }) => nodeName,
-      IDENTIFIER: ({ outputIdentifier }) => outputIdentifier,
+      FILE: ({ fileName, outputIdentifier }) => fileName ?? outputIdentifier,
       REASON: ({ category, reason }) => `${category}: ${reason}`,
       RUN: ({ runId }) => runId,
       REJECTED: ({ rejectedAt }) => time(rejectedAt),

@@ -5,6 +5,7 @@ import { isTransient } from '../../client/back-off.ts';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { contentTypeOf, mediaType } from '../content-type.ts';
 import { exitCodes, printError, UsageError } from '../errors.ts';
+import { whenInterrupted } from '../interrupted.ts';
 import { bytes } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
@@ -71,7 +72,13 @@ async function uploadAll(
   const progress = new Progress();
   const done: Uploaded[] = [];
   const failures: unknown[] = [];
-  await inParallel([...new Set(files)], parallel, async (file) => {
+  const all = [...new Set(files)];
+  const forget = whenInterrupted(() =>
+    progress.say(
+      `Interrupted: ${done.length} of ${all.length} files are stored. Repeat the command to send the rest.`,
+    ),
+  );
+  await inParallel(all, parallel, async (file) => {
     const request = { nodeInstanceId, file, metadata, identifier, retries };
     try {
       const type = contentType ?? contentTypeOf(file);
@@ -84,13 +91,15 @@ async function uploadAll(
       failures.push(error);
     }
   });
+  forget();
   return { done, failures };
 }
 
-function sentenceOf({ outcome, outputId, sizeBytes }: Uploaded): string {
+function sentenceOf({ outcome, outputId, sizeBytes, resumedAtBytes }: Uploaded): string {
   if (outcome === 'there') return `already stored as output ${outputId}`;
-  if (outcome === 'queued') return `stored, published from the queue (${bytes(sizeBytes)})`;
-  return `output ${outputId} (${bytes(sizeBytes)})`;
+  const resumed = resumedAtBytes === 0 ? '' : `, resumed at ${bytes(resumedAtBytes)}`;
+  if (outcome === 'queued') return `stored, published from the queue (${bytes(sizeBytes)}${resumed})`;
+  return `output ${outputId} (${bytes(sizeBytes)}${resumed})`;
 }
 
 /** @throws Error with a sentence for the person */

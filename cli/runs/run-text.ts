@@ -33,7 +33,7 @@ export function runText(run: NodeRunDetails, error: RunLogEntry | undefined): st
     listed(run.inputs, {
       INPUT: ({ outputId }) => outputId,
       NODE: ({ nodeName }) => nodeName,
-      IDENTIFIER: ({ outputIdentifier }) => outputIdentifier,
+      FILE: ({ fileName, outputIdentifier }) => fileName ?? outputIdentifier,
       SIZE: ({ sizeBytes }) => bytes(sizeBytes),
       'SHA-256': ({ sha256 }) => sha256?.slice(0, 12),
     }),

@@ -8,12 +8,14 @@ import type { FileReader } from 'tus-js-client';
 /**
  * Reads a file by its path, so that every try begins where the upload is.
  * @param unreadable is aborted with the error when the file cannot be read on: tus-js-client listens to no stream
+ * @param onRead called with the place from which it is read
  */
 export function pathReader(
   path: string,
   file: Stats,
   bytesPerSecond: number | undefined,
   unreadable: AbortController,
+  onRead: (start: number) => void,
 ): FileReader {
   const { size } = file;
   const slice = (start: number, end: number): Readable & { size?: number } => {
@@ -27,6 +29,7 @@ export function pathReader(
   const source = {
     size,
     async slice(start: number, end: number) {
+      onRead(start);
       if (start >= size) return { value: null, done: true };
       return { value: slice(start, end), done: end >= size };
     },

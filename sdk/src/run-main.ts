@@ -13,6 +13,7 @@ import { startRunner } from './runner/start.ts';
  * With `SDP_REPLAY_CASE` in the environment it works on that saved case instead, and claims nothing.
  */
 export async function runMain(runner: Runner, options: StartOptions = {}): Promise<never> {
+  ignoreClosedOutput();
   const { SDP_REPLAY_CASE: savedCase, SDP_REPLAY_OUT: out } = process.env;
   if (savedCase) {
     const { replay } = await import('./testing/replay.ts');
@@ -41,6 +42,11 @@ export async function runMain(runner: Runner, options: StartOptions = {}): Promi
 /** A promise that the code of an ended task did not await must not end the process, in which other tasks run. */
 export function onUnhandledRejection(reason: unknown): void {
   if (!isTaskCancelled(reason)) throw reason;
+}
+
+/** The reader of what a process prints may leave: its tasks go on, and their logs have the lines. */
+export function ignoreClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
 function linesOf(error: unknown): readonly string[] {

@@ -63,6 +63,17 @@ test('a replay leaves no copies of recordings', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
+test('an upload says how many files are stored, and that a repeat sends the rest', async () => {
+  const files = ['one.csv', 'two.csv'].map((name) => join(folder, name));
+  for (const file of files) writeFileSync(file, 'a\n1\n');
+  const running = startSdp(['upload', '7', ...files], signedIn);
+  await eventually('it has begun', () => asked.some((url) => url.includes('/node-instance/7/')));
+  running.kill('SIGINT');
+  const { code, err } = await running.ended;
+  const said = 'Interrupted: 0 of 2 files are stored. Repeat the command to send the rest.\n';
+  expect([code, err]).toEqual([null, said]);
+});
+
 test('a command ends, and leaves no part of a file, when the process that started it is killed outright', async () => {
   const target = emptyFolder('killed');
   const args = ['cli/sdp.mjs', 'outputs', 'download', '5', '--out', join(target, 'lap.csv')];

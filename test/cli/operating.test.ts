@@ -50,7 +50,10 @@ test('tokens of devices and runners are shown once, listed without their values 
   const graph = await stage.chainOf(1);
   expect(graph.template).toBeTruthy();
   const made = await sdp(['tokens', 'runner', 'create', '--type', 'outside-runner', '--label', 'Lab']);
-  expect(made.out).toMatch(/^hrt_\S+\nThe token is shown once/);
+  expect([made.out, made.err]).toEqual([
+    expect.stringMatching(/^hrt_\S+\n$/),
+    expect.stringContaining('The token is shown once.'),
+  ]);
   const [runner] = await json('tokens', 'runner', 'list');
   expect(runner).toMatchObject({ label: 'Lab', runnerTypes: ['outside-runner'], revoked: false });
   expect((await sdp(['tokens', 'runner', 'revoke', runner.id])).code).toBe(0);

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { printError } from '../../cli/errors.ts';
-import { singleLine, table } from '../../cli/output.ts';
+import { pagedTable, singleLine, table } from '../../cli/output.ts';
 import { lineOf } from '../../cli/progress.ts';
 import { ApiError } from '../../client/errors.ts';
 
@@ -30,6 +30,13 @@ test('columns are as wide as their cells', () => {
     `${name}  done`,
     `-${' '.repeat(79)}  done`,
   ]);
+});
+
+test('pages of a table stand below one line of headings, each as wide as those before', () => {
+  const rowsOf = pagedTable(columns);
+  expect(rowsOf([{ name: 'A long lap' }])).toBe('NAME        STATE\nA long lap  done');
+  expect(rowsOf([{ name: 'A lap' }])).toBe('A lap       done');
+  expect(rowsOf([{ name: 'The longest lap' }])).toBe('The longest lap  done');
 });
 
 test('text is one line, and nothing in it moves or turns what follows', () => {

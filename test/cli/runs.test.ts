@@ -147,7 +147,9 @@ test('rejected inputs are listed with their reasons, and a reprocess runs the no
   const none = await asDeveloper('reprocess', node, '--rejected');
   expect([none.code, none.err]).toEqual([1, 'The node has no rejected inputs.\n']);
   const ids: number[] = [];
-  for (const text of ['1', 'bad', '2']) ids.push((await stage.upload(graph, 'input', text)).body.id);
+  const named = { 'x-platform-output-metadata': '{"fileName":"bad lap.csv"}' };
+  for (const text of ['1', 'bad', '2'])
+    ids.push((await stage.upload(graph, 'input', text, text === 'bad' ? named : {})).body.id);
   const runner = stage.runner();
   const { taskId, runId } = await runner.acquire(graph.template);
   const why = { category: 'validation', reason: 'line 3: no time.' };
@@ -155,7 +157,7 @@ test('rejected inputs are listed with their reasons, and a reprocess runs the no
   await runner.call('PUT', `/tasks/${taskId}/watermark`, { inputId: ids[2] });
   await runner.end(taskId, 'complete', { outcome: 'no-output' });
   const listed = await asDeveloper('rejected', node);
-  expect(listed.out).toContain('validation: line 3: no time.');
+  expect(listed.out).toMatch(/^\d+ +input +bad lap\.csv +validation: line 3: no time\./m);
   expect(listed.out).toContain(runId);
   expect(JSON.parse((await asDeveloper('rejected', node, '--json')).out).rejectedInputs).toMatchObject([
     { outputId: ids[1] },

@@ -185,6 +185,7 @@ describe('sdp upload', () => {
     const before = gate.treated;
     const ended = await sdp(['upload', graph.sessionId, file, ...lap], through);
     expect([ended.code, gate.treated - before]).toEqual([0, 1]);
+    expect(ended.err).toMatch(/long\.bin: output \d+ \(40\.0 MB, resumed at \d\d\.\d MB\)/);
     await gate.close();
     const [output, ...others] = await outputsOf(graph);
     expect([output, others]).toMatchObject([{ metadata: { lap: 'ü' } }, []]);

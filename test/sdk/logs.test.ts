@@ -211,6 +211,21 @@ test('lines of a deployed runner are kept without its doing', async () => {
   expect(lines(await stage.ended(node))).toEqual(['info printed by a deployed runner']);
 });
 
+test('a task goes on, and keeps its lines, when the reader of its standard output has left', async () => {
+  const stage = await contractStage();
+  const node = stage.offer('x');
+  const environment = { TEMPLATE: 'contract', BEHAVIOUR: 'prints' };
+  const child = spawn(process.execPath, ['sdk/main.ts', 'test/sdk/support/runners/behaviours.ts'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { SDP_URL: stage.server.url, SDP_RUNNER_TOKEN: stage.server.token, ...environment },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  child.stdout.destroy();
+  const claim = await stage.ended(node);
+  expect(lines(claim)).toEqual(['info line 1', 'info line 2', 'info line 3']);
+  expect(claim.end?.how).toBe('complete');
+});
+
 test('the last lines are stored although their connection went silent', async () => {
   const stage = await contractStage();
   const node = stage.offer('x');

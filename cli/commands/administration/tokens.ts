@@ -1,11 +1,14 @@
 /** `sdp tokens`: offline tokens of devices and tokens of runners. A new one is shown once. */
 import { Option } from 'commander';
 import type { OfflineToken, RunnerTokenRequest } from '../../../client/types.ts';
-import { type AddCommand, collectOption, examples, uuid, wholeNumber } from '../../cli.ts';
+import { type AddCommand, type Cli, collectOption, examples, uuid, wholeNumber } from '../../cli.ts';
 import { table, time } from '../../output.ts';
 
-const shownOnce = ({ token, expiresAt }: OfflineToken) =>
-  `${token}\nThe token is shown once. It expires ${time(expiresAt)}.`;
+/** The standard output has the token alone, for `TOKEN=$(sdp tokens ...)`. */
+function showOnce(cli: Cli, made: OfflineToken): void {
+  cli.print(made, () => made.token);
+  if (!cli.isJson) console.error(`The token is shown once. It expires ${time(made.expiresAt)}.`);
+}
 
 export const addTokens: AddCommand = (program, cli) => {
   const tokens = program.command('tokens').description('Device and runner tokens.');
@@ -22,8 +25,7 @@ const addOffline: AddCommand = (tokens, cli) => {
     .description('Creates an offline token of the caller.')
     .addHelpText('after', examples('tokens offline create'))
     .action(async () => {
-      const made = await (await cli.connect()).call('POST /api/v2/admin/offline-tokens');
-      cli.print(made, () => shownOnce(made));
+      showOnce(cli, await (await cli.connect()).call('POST /api/v2/admin/offline-tokens'));
     });
   offline
     .command('list')
@@ -79,8 +81,7 @@ const addRunner: AddCommand = (tokens, cli) => {
     .action(async ({ type, scope, hours, label }: RunnerTokenOptions) => {
       const platform = await cli.connect();
       const body = { runnerTypes: type, scopes: scope, ttlHours: hours, label };
-      const made = await platform.call('POST /api/v2/admin/runner-tokens', { body });
-      cli.print(made, () => shownOnce(made));
+      showOnce(cli, await platform.call('POST /api/v2/admin/runner-tokens', { body }));
     });
   addIssued(runner, cli);
 };

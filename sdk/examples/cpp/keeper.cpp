@@ -45,7 +45,7 @@ Abandoned::Abandoned(Why why)
       why(why) {}
 
 Keeper::Keeper(const Settings& settings, const Json& claim)
-    : platform_(settings.url, settings.token, settings.instanceId),
+    : platform_(settings),
       path_("/tasks/" + claim["taskId"].text),
       intervalMs_(static_cast<int>(claim["heartbeatIntervalSeconds"].number * 1000)),
       thread_([this] { run(); }) {}

@@ -93,7 +93,7 @@ std::string ownInstanceId() {
 
 int main() {
   Settings settings{setting("SDP_URL"), setting("SDP_RUNNER_TOKEN"), setting("SDP_RUNNER_INSTANCE", ownInstanceId()),
-                    "speed-to-distance"};
+                    "speed-to-distance", "speed-to-distance/1.0.0"};
   while (!settings.url.empty() && settings.url.back() == '/') settings.url.pop_back();
   if (settings.url.empty() || settings.token.empty()) {
     std::cerr << "Set SDP_URL to the platform's base address and SDP_RUNNER_TOKEN to a runner token." << std::endl;

@@ -61,8 +61,7 @@ double random01() {
 
 }  // namespace
 
-Platform::Platform(std::string url, std::string token, std::string instanceId)
-    : curl_(curl_easy_init()), url_(std::move(url)), token_(std::move(token)), instanceId_(std::move(instanceId)) {
+Platform::Platform(const Settings& settings) : curl_(curl_easy_init()), settings_(settings) {
   if (curl_ == nullptr) throw std::runtime_error("libcurl does not start.");
 }
 
@@ -71,17 +70,18 @@ Platform::~Platform() { curl_easy_cleanup(curl_); }
 Answer Platform::once(const Call& call) {
   Answer answer;
   HeaderList headers;
-  headers.add("Authorization: Bearer " + token_);
-  headers.add("X-Platform-Runner-Instance: " + instanceId_);
+  headers.add("Authorization: Bearer " + settings_.token);
+  headers.add("X-Platform-Runner-Instance: " + settings_.instanceId);
   // Without it curl waits for a 100 before it sends a larger body.
   headers.add("Expect:");
   if (call.headers.count("Content-Type") == 0) headers.add("Content-Type: application/json");
   for (const auto& [name, value] : call.headers) headers.add(name + ": " + value);
   curl_easy_reset(curl_);
-  const std::string address = url_ + "/api/v2/runner" + call.path;
+  const std::string address = settings_.url + "/api/v2/runner" + call.path;
+  const std::string agent = settings_.program + " libcurl";
   curl_easy_setopt(curl_, CURLOPT_URL, address.c_str());
   curl_easy_setopt(curl_, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl_, CURLOPT_USERAGENT, "speed-to-distance/1.0.0 libcurl");
+  curl_easy_setopt(curl_, CURLOPT_USERAGENT, agent.c_str());
   curl_easy_setopt(curl_, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl_, CURLOPT_TIMEOUT_MS, call.timeoutMs);
   curl_easy_setopt(curl_, CURLOPT_CONNECTTIMEOUT, connectSeconds);

@@ -9,6 +9,16 @@
 
 using Headers = std::map<std::string, std::string>;
 
+struct Settings {
+  std::string url;
+  std::string token;
+  // Unique to the process: a claim ends the claim of the same id.
+  std::string instanceId;
+  std::string nodeTemplate;
+  // Name and version of the program, which operators see beside its instance.
+  std::string program;
+};
+
 struct Call {
   std::string method;
   // Below /api/v2/runner.
@@ -55,7 +65,7 @@ struct Over : std::runtime_error {
 // One connection; each thread has its own.
 class Platform {
  public:
-  Platform(std::string url, std::string token, std::string instanceId);
+  explicit Platform(const Settings& settings);
   ~Platform();
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
@@ -67,7 +77,5 @@ class Platform {
 
  private:
   CURL* curl_;
-  std::string url_;
-  std::string token_;
-  std::string instanceId_;
+  const Settings settings_;
 };

@@ -34,7 +34,7 @@ void watchSignals(const Settings settings, sigset_t signals) {
   try {
     Call call{"DELETE", "/instances/" + settings.instanceId, "", {}};
     call.timeoutMs = 2'000;
-    Platform(settings.url, settings.token, settings.instanceId).once(call);
+    Platform(settings).once(call);
   } catch (const std::runtime_error&) {
     // An older platform, or none: the claim ends with its connection.
   }
@@ -45,7 +45,7 @@ void watchSignals(const Settings settings, sigset_t signals) {
 class Runner {
  public:
   Runner(const Settings& settings, const std::function<void(Task&)>& work)
-      : settings_(settings), work_(work), platform_(settings.url, settings.token, settings.instanceId) {}
+      : settings_(settings), work_(work), platform_(settings) {}
 
   void run() {
     readLimits();

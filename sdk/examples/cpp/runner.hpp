@@ -12,14 +12,6 @@
 #include "json.hpp"
 #include "platform.hpp"
 
-struct Settings {
-  std::string url;
-  std::string token;
-  // Unique to the process: a claim ends the claim of the same id.
-  std::string instanceId;
-  std::string nodeTemplate;
-};
-
 // Reasons and messages hold at most 4,000 characters, phases 255.
 constexpr size_t textBytes = 4'000, phaseBytes = 255;
 
@@ -31,6 +23,8 @@ struct Limits {
 struct Input {
   long long outputId;
   std::string outputIdentifier;
+  // All that the platform lists of it: nodeName, contentType, sizeBytes, metadata and so on.
+  Json fields;
 };
 
 // The input is wrong: it is rejected, and the task continues.
@@ -104,7 +98,11 @@ class Task {
   // Rejects an input, with the reason for operators.
   void reject(const Input& input, const std::string& reason);
   void log(const std::string& level, const std::string& message) { keeper_.log(level, message); }
-  void progress(const std::string& phase, const std::string& message) { keeper_.noteProgress(phase, message); }
+  // Shown to operators. Throws Abandoned when the work must end, as every call does: long work calls it often.
+  void progress(const std::string& phase, const std::string& message) {
+    keeper_.throwIfOver();
+    keeper_.noteProgress(phase, message);
+  }
   bool hasWritten() const { return hasWritten_; }
   // Whether inputs are left for a follow-up.
   bool hasMore() const { return pendingInputs_ > consumed_; }

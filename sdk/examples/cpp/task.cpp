@@ -29,7 +29,7 @@ std::vector<Input> Task::newInputs() {
   do {
     const Json page = Json::parse(call("GET", "/inputs?mode=since-watermark" + cursor).body);
     for (const Json& item : page["inputs"].list)
-      inputs.push_back({item["outputId"].id(), item["outputIdentifier"].text});
+      inputs.push_back({item["outputId"].id(), item["outputIdentifier"].text, item});
     pendingInputs_ = page["incremental"]["pendingInputs"].id();
     cursor = page["nextCursor"].isNull() ? "" : "&cursor=" + page["nextCursor"].text;
   } while (!cursor.empty());

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ import sdp
 )
 @pytest.mark.parametrize("kind", ["def", "async def"])
 def test_an_end_that_cannot_be_sent_fails_the_task_and_the_runner_goes_on(
-    double: PlatformDouble, start_runner: RunnerProcess, kind: str, code: str, reason: str
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path, kind: str, code: str, reason: str
 ) -> None:
     code = code.replace("await_all", "asyncio.run" if kind == "def" else "await asyncio.gather")
     first, second = double.offer(), double.offer()
@@ -60,6 +61,9 @@ async def leave():
     assert (how, body["category"]) == ("fail", "memory" if "Memory" in code else "error")
     assert reason in body["reason"]
     assert second.end == ("complete", {"outcome": "no-output"})
+    said = (tmp_path / "stderr").read_text()
+    assert '"message": "task failed: ' in said or not code.startswith("raise")
+    assert "Logging error" not in said
 
 
 def test_a_test_without_a_platform_sees_that_a_state_is_no_json() -> None:

@@ -56,3 +56,28 @@ def test_a_platform_that_cannot_be_reached_is_named(
         port = bound.getsockname()[1]
         start_runner("@sdp.runner\ndef work(task):\n    return 'no-output'", SDP_URL=f"http://127.0.0.1:{port}")
         double.until(lambda: f"no connection to 127.0.0.1:{port}: " in (tmp_path / "stderr").read_text())
+
+
+def test_an_error_of_a_thread_of_the_code_is_in_the_log_of_the_run(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import threading
+def read_ahead():
+    raise ValueError("the card is full")
+@sdp.runner
+def work(task):
+    reader = threading.Thread(target=read_ahead, name="reader")
+    reader.start()
+    reader.join()
+    return "no-output"
+"""
+    )
+    double.until(lambda: task.end)
+    [line] = task.logs
+    assert line["level"] == "error"
+    assert line["message"].startswith("An error ended the thread reader:\nTraceback")
+    assert line["message"].endswith("ValueError: the card is full")
+    assert "ValueError: the card is full" in (tmp_path / "stderr").read_text()

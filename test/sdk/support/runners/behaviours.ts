@@ -56,6 +56,13 @@ const behaviours: Readonly<Record<string, (task: Task) => Promise<RunResult>>> =
     void Promise.reject(new Error('nothing awaits this'));
     await sleep(600_000, undefined, { signal: task.signal });
   },
+  async prints() {
+    for (let line = 1; line <= 3; line += 1) {
+      process.stdout.write(`line ${line}\n`);
+      await sleep(50);
+    }
+    return 'no-output';
+  },
   exits(task) {
     task.log.info('begun');
     process.exit(3);

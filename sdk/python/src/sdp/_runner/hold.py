@@ -106,13 +106,14 @@ class Hold:
         current_log.set(self._log)
         report = failure("error", "The error could not be read.")
         try:
-            report = self._attempt()
+            with self._parts.thread_errors.noted_in(self._log):
+                report = self._attempt()
         except BaseException as error:
             report = report_of_error(error, self._why)
             if self._why is None and report.how == "fail":
-                # An error whose text raises cannot be logged.
+                # The report must go out also where the error cannot be logged.
                 with suppress(BaseException):
-                    self._log_error(error)
+                    self._log_error(error, "{category}: {reason}".format(**report.body))
         finally:
             self._parts.capture.end_of(self._log)
             self._reports.put(report)
@@ -165,13 +166,13 @@ class Hold:
         if self._parts.settings.run_logs:
             self.run_log.add(level, message, fields)
 
-    def _log_error(self, error: BaseException) -> None:
+    def _log_error(self, error: BaseException, reason: str) -> None:
         if isinstance(error, TaskFailure):
-            self._log.line("error", f"{error.category}: {error.reason}")
-            log.error("task failed: %s: %s", error.category, error.reason, extra={"fields": self.ids})
+            self._log.line("error", reason)
+            log.error("task failed: %s", reason, extra={"fields": self.ids})
         else:
             self._log.line("error", trace_of(error))
-            log.error("task failed: %s", error, extra={"fields": self.ids}, exc_info=error)
+            log.error("task failed: %s", reason, extra={"fields": self.ids}, exc_info=error)
 
 
 def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:

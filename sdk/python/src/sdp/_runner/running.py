@@ -14,6 +14,7 @@ from .._calls.scope import Scope, Signal
 from .._heartbeats.heartbeats import Heartbeats
 from .._logs.capture import Capture
 from .._logs.task_log import RunLogHandler
+from .._logs.thread_errors import ThreadErrors
 from .._outputs.upload import OutputLimits
 from .._version import VERSION
 from ..errors import SdpError
@@ -45,6 +46,7 @@ class RunningRunner:
         self._leaving = Scope()
         self._starting = Scope()
         self._capture = Capture()
+        self._thread_errors = ThreadErrors()
         self._handler = RunLogHandler()
         self._timers: list[threading.Timer] = []
         self._slots: list[Slot] = []
@@ -76,6 +78,7 @@ class RunningRunner:
         if self._settings.run_logs:
             logging.getLogger().addHandler(self._handler)
             logging.getLogger("sdp.task").setLevel(logging.DEBUG)
+            self._thread_errors.start()
             if self._settings.capture_output:
                 self._capture.start()
         self._stopping.subscribe(self._on_stopping)
@@ -114,6 +117,7 @@ class RunningRunner:
             heartbeats=self._heartbeats,
             limits=_output_limits(who["limits"], self._settings),
             capture=self._capture,
+            thread_errors=self._thread_errors,
             stopping=self._stopping,
             aborting=self._aborting,
             leaving=self._leaving,
@@ -133,6 +137,7 @@ class RunningRunner:
         self._connection.close()
         logging.getLogger().removeHandler(self._handler)
         self._capture.stop()
+        self._thread_errors.stop()
         log.info("%s has stopped", self._runner.name)
         self._ended.set()
 

@@ -37,6 +37,6 @@ def save_as(opened: Callable[[], BinaryIO], path: Path, *, may_replace: bool) ->
             if may_replace or not path.exists():
                 begun.replace(path)
             elif not filecmp.cmp(begun, path, shallow=False):
-                raise FileExistsError(f"{path} exists with other bytes: name a file to replace it.")
+                raise FileExistsError(f"{path} exists with other bytes: save({str(path)!r}) replaces it.")
     finally:
         begun.unlink(missing_ok=True)
