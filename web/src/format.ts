@@ -114,6 +114,10 @@ export function formatDuration(ms: number): string {
   return rest === 0 ? whole : `${whole} ${rest} ${unit.belowName}`;
 }
 
+/** A time that is still to come: `24 s`, `4 min 10 s`. Tenths of a second would be guessed. */
+export const formatRest = (ms: number) =>
+  ms < 59_500 ? `${Math.max(1, Math.round(ms / 1000))} s` : formatDuration(ms);
+
 /** Time since a start as `m:ss`, `h:mm:ss` or `2 d 03:04:05`; decimals as fine as `stepMs` asks for. */
 export function formatElapsed(ms: number, stepMs: number): string {
   const decimals = stepMs >= 1000 ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3;

@@ -8,6 +8,7 @@ import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+import { Pages } from '../ui/paging.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
@@ -42,7 +43,9 @@ export function ConfigurationPage() {
       >
         {(entries) =>
           entries.some(isWanted) ? (
-            <EntryTable entries={entries.filter(isWanted)} onEdit={setEdited} />
+            <Pages of={entries.filter(isWanted)} what={['entry', 'entries']}>
+              {(shown) => <EntryTable entries={shown} onEdit={setEdited} />}
+            </Pages>
           ) : (
             <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${wanted}”`}>
               {wanted === '' && <p>An entry is a value that programs read from the platform by its name.</p>}

@@ -1,4 +1,4 @@
-import { formatDuration, formatExactly } from '../format.ts';
+import { formatExactly, formatRest } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
 import { isMissing } from '../http.ts';
 import { runnerTitle, titleOf, withoutCategory } from '../names.ts';
@@ -133,7 +133,7 @@ function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
       <span>
         next attempt{' '}
         <time dateTime={run.nextAttemptAt} title={formatExactly(run.nextAttemptAt)}>
-          {leftMs > 0 ? `in ${formatDuration(leftMs)}` : 'now'}
+          {leftMs > 0 ? `in ${formatRest(leftMs)}` : 'now'}
         </time>
       </span>
     );

@@ -1,6 +1,16 @@
+export const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
+
+/** Refuses files where nothing takes them: the browser would leave the console to show one. Called once, at the start. */
+export function refuseStrayFiles(): void {
+  window.addEventListener('dragover', (event) => {
+    if (event.defaultPrevented || !carriesFiles(event)) return;
+    event.preventDefault();
+    if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'none';
+  });
+}
+
 /** Makes an element accept dropped files. */
 export function dropHandlers(setOver: (over: boolean) => void, onFiles: (files: File[]) => void) {
-  const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
   return {
     onDragEnter: (event: DragEvent) => {
       if (!carriesFiles(event)) return;

@@ -1,12 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { carriesFiles } from '../../ui/drop-handlers.ts';
 import { Icon } from '../../ui/icon.tsx';
 
-const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
-
-/**
- * Covers the page while a file is dragged over it, and gets what is dropped outside of a node. The browser would leave
- * the page to show a file that nothing takes.
- */
+/** Covers the page while a file is dragged over it, and gets what is dropped outside of a node. */
 export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(props.onFiles);
@@ -20,7 +16,11 @@ export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) =
     };
     const enter = (event: DragEvent) => carriesFiles(event) && set(depth + 1);
     const leave = (event: DragEvent) => carriesFiles(event) && set(depth - 1);
-    const allow = (event: DragEvent) => event.preventDefault();
+    const allow = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
+    };
     const drop = (event: DragEvent) => {
       set(0);
       if (event.defaultPrevented) return;
