@@ -80,7 +80,7 @@ function EntryTable(props: {
           </td>
           <td data-label="Type">{valueTypes[entry.valueType] ?? entry.valueType}</td>
           <td data-label="Value" class="mono">
-            {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
+            {entry.value.length > 80 ? `${entry.value.slice(0, 80)} …` : entry.value}
           </td>
           <td data-label="Updated" class="nowrap">
             <Ago at={entry.updatedAt} />

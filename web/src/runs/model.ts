@@ -49,6 +49,10 @@ export function isHopelessRetry(run: NodeRun): boolean {
 
 /** How long its runners worked on a run that has ended; how long an open one has been in its state. */
 export function elapsedOf(run: NodeRun, nowMs: number): string {
+  const last = run.attempts.at(-1);
+  // A runner may have held it and released it since.
+  if (run.state === 'queued' && last !== undefined)
+    return formatDuration(Math.max(0, nowMs - waitsSinceMs(run, last, nowMs)));
   const all = run.attempts.flatMap((attempt) => segmentsOf(run, attempt, nowMs));
   const worked = all.filter(({ kind }) => kind !== 'waiting');
   const counted = run.endedAt === null ? all.slice(-1) : worked.length > 0 ? worked : all;

@@ -143,9 +143,7 @@ describe('the times of an attempt', () => {
         },
       });
     const now = Date.parse(at(16));
-    expect(progressWords(held(16, 40, 'iterations'), now)).toBe(
-      '16 of 40 iterations, 40 %, about 24 s left',
-    );
+    expect(progressWords(held(16, 40, 'iterations'), now)).toBe('16 of 40 iterations, 40 %, about 24 s left');
     expect(progressWords(held(7, null, 'laps'), now)).toBe('7 laps');
     expect(progressWords(held(41, 40, null), now)).toBe('41 of 40, 100 %');
     expect(progressWords(run({}), now)).toBeNull();
