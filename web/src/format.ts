@@ -97,6 +97,9 @@ export function formatValue(value: number): string {
   return Number(value.toFixed(Math.min(digits, 8))).toLocaleString('en-GB', { maximumFractionDigits: 8 });
 }
 
+/** Of values to `greatest`, by size. A mean that is as good as 0 is the error of their sum: 1.4e-14 of values to 40. */
+export const withoutNoise = (mean: number, greatest: number) => (Math.abs(mean) < 1e-9 * greatest ? 0 : mean);
+
 /** How long something took: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (!(ms >= 0)) return '';

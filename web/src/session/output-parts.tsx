@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedOutput, SessionDimension } from '../api.ts';
 import { downloadAddress } from '../api.ts';
+import { formatDateTime } from '../format.ts';
 import type { Action } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { downloadFrom } from '../save.ts';
@@ -57,12 +58,16 @@ export async function saveOutput(output: ListedOutput, action: Action): Promise<
   downloadFrom(address, () => void action.run(() => Promise.reject(new Error(failure))));
 }
 
-/** Saves the bytes of an output; the page shows the problem of its action. */
-export function DownloadOutput(props: { output: ListedOutput; action: Action }) {
-  const { output } = props;
+/** What is heard of an output: versions of a file, and outputs without a name of their own, have the same title. */
+export const spokenTitle = (output: ListedOutput) =>
+  `${outputTitle(output)}, ${formatDateTime(output.createdAt)}`;
+
+/** Saves the bytes of an output; the page shows the problem of its action. `from` is its node where several are listed. */
+export function DownloadOutput(props: { output: ListedOutput; from?: string; action: Action }) {
+  const { output, from } = props;
   return (
     <DownloadButton
-      name={outputTitle(output)}
+      name={from === undefined ? spokenTitle(output) : `${spokenTitle(output)}, from ${from}`}
       action={props.action}
       save={() => saveOutput(output, props.action)}
     />

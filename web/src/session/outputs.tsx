@@ -10,7 +10,7 @@ import { Notice } from '../ui/notice.tsx';
 import { readAgainMs } from './in-steps.ts';
 import { Kept } from './kept.tsx';
 import { LineageFacts } from './lineage.tsx';
-import { DownloadOutput, usePreview } from './output-parts.tsx';
+import { DownloadOutput, spokenTitle, usePreview } from './output-parts.tsx';
 import { newestOutputs, outputVersion, ShowMore } from './session-outputs.tsx';
 import { ReplaceFile } from './upload/replace-file.tsx';
 
@@ -89,6 +89,7 @@ function OutputItem(props: ItemProps) {
   const [open, setOpen] = useState(false);
   const { preview, open: openPreview } = usePreview(output, props.dimensions);
   const name = outputTitle(output);
+  const spoken = spokenTitle(output);
   return (
     <li class="output">
       <div class="output-line">
@@ -99,7 +100,7 @@ function OutputItem(props: ItemProps) {
         <button
           type="button"
           class="button button-icon"
-          aria-label={`Preview of ${name}`}
+          aria-label={`Preview of ${spoken}`}
           title="Preview"
           onClick={openPreview}
         >
@@ -108,7 +109,7 @@ function OutputItem(props: ItemProps) {
         <button
           type="button"
           class="button button-icon"
-          aria-label={`Lineage of ${name}`}
+          aria-label={`Lineage of ${spoken}`}
           aria-expanded={open}
           title="Lineage: origin of the output"
           onClick={() => setOpen(!open)}

@@ -132,7 +132,11 @@ function FileRow(props: {
         <Ago at={output.createdAt} />
       </td>
       <td class="table-actions">
-        <DownloadOutput output={output} action={download} />
+        <DownloadOutput
+          output={output}
+          {...(nodeName === null ? {} : { from: titleOf(nodeName) })}
+          action={download}
+        />
       </td>
     </tr>
   );
