@@ -97,9 +97,6 @@ export function formatValue(value: number): string {
   return Number(value.toFixed(Math.min(digits, 8))).toLocaleString('en-GB', { maximumFractionDigits: 8 });
 }
 
-/** Of values to `greatest`, by size. A mean that is as good as 0 is the error of their sum: 1.4e-14 of values to 40. */
-export const withoutNoise = (mean: number, greatest: number) => (Math.abs(mean) < 1e-9 * greatest ? 0 : mean);
-
 /** How long something took: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (!(ms >= 0)) return '';
@@ -116,10 +113,6 @@ export function formatDuration(ms: number): string {
   const whole = `${Math.floor(seconds / unit.size)} ${unit.name}`;
   return rest === 0 ? whole : `${whole} ${rest} ${unit.belowName}`;
 }
-
-/** A time that is still to come: `24 s`, `4 min 10 s`. Tenths of a second would be guessed. */
-export const formatRest = (ms: number) =>
-  ms < 59_500 ? `${Math.max(1, Math.round(ms / 1000))} s` : formatDuration(ms);
 
 /** Time since a start as `m:ss`, `h:mm:ss` or `2 d 03:04:05`; decimals as fine as `stepMs` asks for. */
 export function formatElapsed(ms: number, stepMs: number): string {

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChannelSeries, StatisticsReply } from '../api.ts';
 import { readSeries, readStatistics } from '../dashboard-api.ts';
-import { withoutNoise } from '../format.ts';
 import { retryMs, useEvery } from '../hooks.ts';
 import { isAbort, isOutage } from '../http.ts';
+import { withoutNoise } from './chart/curve.ts';
 import type { TimeSpan } from './model.ts';
 
 export type ChannelStatistics = StatisticsReply['statistics'][number];

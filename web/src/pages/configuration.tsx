@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Pages } from '../admin/pages.tsx';
 import type { ConfigurationEntry, ConfigurationRequest } from '../admin-api.ts';
 import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -8,7 +9,7 @@ import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Pages } from '../ui/paging.tsx';
+
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Pages } from '../admin/pages.tsx';
 import type { Project } from '../admin-api.ts';
 import { listProjects, listTemplates } from '../admin-api.ts';
 import { plural } from '../format.ts';
@@ -9,7 +10,7 @@ import { Ago } from '../ui/ago.tsx';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Pages } from '../ui/paging.tsx';
+
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';

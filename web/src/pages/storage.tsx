@@ -1,3 +1,4 @@
+import { Pages } from '../admin/pages.tsx';
 import { type ProjectStorage, readStorage } from '../admin-api.ts';
 import { formatBytes, formatCount, plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -5,7 +6,7 @@ import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
-import { Pages } from '../ui/paging.tsx';
+
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { figureColumn, Table } from '../ui/table.tsx';

@@ -1,7 +1,7 @@
 /** Runs as people read them. Pure: tested without a browser. */
 
 import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../../../client/types.ts';
-import { formatDuration, formatRest } from '../format.ts';
+import { formatDuration } from '../format.ts';
 import { runnerTitle } from '../names.ts';
 
 export function isOpenRun({ state }: Pick<NodeRun, 'state'>): boolean {
@@ -57,6 +57,12 @@ export function elapsedOf(run: NodeRun, nowMs: number): string {
   const worked = all.filter(({ kind }) => kind !== 'waiting');
   const counted = run.endedAt === null ? all.slice(-1) : worked.length > 0 ? worked : all;
   return formatDuration(counted.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0));
+}
+
+/** A time that is still to come: `24 s`, `4 min 10 s`. Tenths of a second would be guessed. */
+export function formatRest(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000);
 }
 
 /** `16 of 40 iterations, 40 %, about 24 s left`; null without progress. */

@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ListedOutput, SessionDimension } from '../api.ts';
 import { downloadAddress } from '../api.ts';
-import { formatDateTime } from '../format.ts';
 import type { Action } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { downloadFrom } from '../save.ts';
@@ -58,18 +57,10 @@ export async function saveOutput(output: ListedOutput, action: Action): Promise<
   downloadFrom(address, () => void action.run(() => Promise.reject(new Error(failure))));
 }
 
-/** What is heard of an output: versions of a file, and outputs without a name of their own, have the same title. */
-export const spokenTitle = (output: ListedOutput) =>
-  `${outputTitle(output)}, ${formatDateTime(output.createdAt)}`;
-
-/** Saves the bytes of an output; the page shows the problem of its action. `from` is its node where several are listed. */
-export function DownloadOutput(props: { output: ListedOutput; from?: string; action: Action }) {
-  const { output, from } = props;
+/** Saves the bytes of an output; the page shows the problem of its action. `name` is heard: it tells those of one title apart. */
+export function DownloadOutput(props: { output: ListedOutput; name: string; action: Action }) {
+  const { output } = props;
   return (
-    <DownloadButton
-      name={from === undefined ? spokenTitle(output) : `${spokenTitle(output)}, from ${from}`}
-      action={props.action}
-      save={() => saveOutput(output, props.action)}
-    />
+    <DownloadButton name={props.name} action={props.action} save={() => saveOutput(output, props.action)} />
   );
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ListedOutput, NodeInstanceProgress, SessionDimension } from '../api.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes, formatExactly } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -10,7 +10,7 @@ import { Notice } from '../ui/notice.tsx';
 import { readAgainMs } from './in-steps.ts';
 import { Kept } from './kept.tsx';
 import { LineageFacts } from './lineage.tsx';
-import { DownloadOutput, spokenTitle, usePreview } from './output-parts.tsx';
+import { DownloadOutput, usePreview } from './output-parts.tsx';
 import { newestOutputs, outputVersion, ShowMore } from './session-outputs.tsx';
 import { ReplaceFile } from './upload/replace-file.tsx';
 
@@ -88,19 +88,19 @@ function OutputItem(props: ItemProps) {
   const download = useAction();
   const [open, setOpen] = useState(false);
   const { preview, open: openPreview } = usePreview(output, props.dimensions);
-  const name = outputTitle(output);
-  const spoken = spokenTitle(output);
+  // Versions of a file, and outputs without a name of their own, have the same title.
+  const name = `${outputTitle(output)}, ${formatExactly(output.createdAt)}`;
   return (
     <li class="output">
       <div class="output-line">
         <OutputText output={output} newest={props.newest} />
         {replace !== null && (
-          <ReplaceFile name={name} onFile={(file) => replace(file, output.outputIdentifier)} />
+          <ReplaceFile name={outputTitle(output)} onFile={(file) => replace(file, output.outputIdentifier)} />
         )}
         <button
           type="button"
           class="button button-icon"
-          aria-label={`Preview of ${spoken}`}
+          aria-label={`Preview of ${name}`}
           title="Preview"
           onClick={openPreview}
         >
@@ -109,14 +109,14 @@ function OutputItem(props: ItemProps) {
         <button
           type="button"
           class="button button-icon"
-          aria-label={`Lineage of ${spoken}`}
+          aria-label={`Lineage of ${name}`}
           aria-expanded={open}
           title="Lineage: origin of the output"
           onClick={() => setOpen(!open)}
         >
           <Icon name="branch" />
         </button>
-        <DownloadOutput output={output} action={download} />
+        <DownloadOutput output={output} name={name} action={download} />
       </div>
       {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
       {preview}

@@ -1,9 +1,6 @@
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { plural } from '../format.ts';
 import type { Resource } from '../hooks.ts';
-import { navigate, useAddress, withParameters } from '../router.ts';
-import { readPage } from '../sessions/address.ts';
+import { navigate } from '../router.ts';
 import { Icon } from './icon.tsx';
 
 export interface PageOfList {
@@ -71,29 +68,5 @@ export function Paging(props: {
         </div>
       )}
     </nav>
-  );
-}
-
-const rowsOfPage = 100;
-
-/** The pages of a list that was answered whole: thousands of rows at once would hold up every key that is typed. */
-export function Pages<Row>(props: {
-  of: readonly Row[];
-  what: readonly [singular: string, plural: string];
-  children: (rows: readonly Row[]) => ComponentChildren;
-}) {
-  const { of } = props;
-  const totalPages = Math.max(1, Math.ceil(of.length / rowsOfPage));
-  const page = Math.min(readPage(useAddress().query), totalPages);
-  return (
-    <>
-      {props.children(of.slice((page - 1) * rowsOfPage, page * rowsOfPage))}
-      <Paging
-        page={page}
-        totalPages={totalPages}
-        summary={plural(of.length, ...props.what)}
-        onPage={(next) => navigate(withParameters({ page: next === 1 ? '' : String(next) }))}
-      />
-    </>
   );
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ListedOutput, NodeInstanceProgress, SessionActivity, SessionDimension } from '../../api.ts';
 import { readActivity } from '../../api.ts';
-import { formatBytes } from '../../format.ts';
+import { formatBytes, formatExactly } from '../../format.ts';
 import { useAction, useResource, useSettled } from '../../hooks.ts';
 import { outputTitle, titleOf, typeWord } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
@@ -134,7 +134,9 @@ function FileRow(props: {
       <td class="table-actions">
         <DownloadOutput
           output={output}
-          {...(nodeName === null ? {} : { from: titleOf(nodeName) })}
+          name={[outputTitle(output), nodeName && titleOf(nodeName), formatExactly(output.createdAt)].join(
+            ', ',
+          )}
           action={download}
         />
       </td>

@@ -16,11 +16,7 @@ export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) =
     };
     const enter = (event: DragEvent) => carriesFiles(event) && set(depth + 1);
     const leave = (event: DragEvent) => carriesFiles(event) && set(depth - 1);
-    const allow = (event: DragEvent) => {
-      if (!carriesFiles(event)) return;
-      event.preventDefault();
-      if (event.dataTransfer !== null) event.dataTransfer.dropEffect = 'copy';
-    };
+    const allow = (event: DragEvent) => event.preventDefault();
     const drop = (event: DragEvent) => {
       set(0);
       if (event.defaultPrevented) return;
@@ -30,12 +26,13 @@ export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) =
     };
     window.addEventListener('dragenter', enter);
     window.addEventListener('dragleave', leave);
-    window.addEventListener('dragover', allow);
+    // Before files are refused that nothing takes.
+    window.addEventListener('dragover', allow, true);
     window.addEventListener('drop', drop);
     return () => {
       window.removeEventListener('dragenter', enter);
       window.removeEventListener('dragleave', leave);
-      window.removeEventListener('dragover', allow);
+      window.removeEventListener('dragover', allow, true);
       window.removeEventListener('drop', drop);
     };
   }, []);

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { useFilePicker } from './file-picker.tsx';
-import { Icon } from './icon.tsx';
+import { useFilePicker } from '../ui/file-picker.tsx';
+import { Icon } from '../ui/icon.tsx';
 
 /** A button that lets a person pick a JSON file. While it is there, a file may be dropped anywhere on the page, too. */
 export function JsonFileButton(props: {
