@@ -92,6 +92,12 @@ function FileTable(props: {
   );
 }
 
+/** What is heard: versions of a file, and outputs without a name of their own, have the same title. */
+const spokenName = (output: ListedOutput, nodeName: string | null) =>
+  [outputTitle(output), nodeName && titleOf(nodeName), formatExactly(output.createdAt)]
+    .filter(Boolean)
+    .join(', ');
+
 function FileRow(props: {
   output: ListedOutput;
   nodeName: string | null;
@@ -132,13 +138,7 @@ function FileRow(props: {
         <Ago at={output.createdAt} />
       </td>
       <td class="table-actions">
-        <DownloadOutput
-          output={output}
-          name={[outputTitle(output), nodeName && titleOf(nodeName), formatExactly(output.createdAt)].join(
-            ', ',
-          )}
-          action={download}
-        />
+        <DownloadOutput output={output} name={spokenName(output, nodeName)} action={download} />
       </td>
     </tr>
   );
