@@ -116,6 +116,34 @@ describeInBrowser('the pages for operators', () => {
     await picture(page, 'configuration');
   });
 
+  test('thousands of configuration entries are drawn a page at a time, and searched whole', async () => {
+    await page.route('**/config/all*', async (route) => {
+      const answer = await route.fetch();
+      const entry = {
+        id: 1,
+        valueType: 0,
+        value: 'v',
+        description: '',
+        updatedAt: '2026-03-14T09:30:00.000Z',
+      };
+      const names = Array.from({ length: 2500 }, (_, index) => `Group:Setting${index}`);
+      const json = {
+        Group: { '': Object.fromEntries(names.map((name, id) => [name, { ...entry, id, name }])) },
+      };
+      await route.fulfill({ response: answer, json });
+    });
+    await open('Runners');
+    await open('Configuration');
+    await page.getByText('2,500 entries').waitFor();
+    expect(await page.locator('tbody tr').count()).toBeLessThanOrEqual(100);
+    await click('Next');
+    await page.getByText('Page 2 of 25').waitFor();
+    await page.getByRole('searchbox').fill('setting2499');
+    await page.getByText('1 entry', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Group:Setting2499' }).waitFor();
+    await page.unroute('**/config/all*');
+  });
+
   test('a user is created, found, updated and deleted', async () => {
     await open('Users');
     await click('New user');

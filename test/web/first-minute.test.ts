@@ -1,4 +1,5 @@
 /** The first minute on an empty platform, from a click, or a file, to a dashboard; and the list of dashboards, each with its first curve, read a few at a time when it is seen. */
+import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask, makePerson } from '../support/api.ts';
@@ -67,6 +68,25 @@ describeInBrowser('the first minute', () => {
     await dropFile(page, 'h1', { name: 'stint 3.csv', type: 'text/csv', text: 'time,speed\n0,1\n1,2\n' });
     await page.getByRole('heading', { name: 'stint 3' }).waitFor();
     await page.locator('.session-head').getByRole('link', { name: 'Test track' }).waitFor();
+  });
+
+  test('a file that is dropped is taken by the page of a session, and opened by no other page', async () => {
+    const camera = await page.context().newCDPSession(page);
+    const data = { items: [], files: [fileURLToPath(import.meta.url)], dragOperationsMask: 1 };
+    const drop = async () => {
+      for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+        await camera.send('Input.dispatchDragEvent', { type, x: 700, y: 400, data });
+    };
+    await page.getByRole('button', { name: 'Upload', exact: true }).waitFor();
+    await drop();
+    await page.getByRole('list', { name: 'Uploads' }).getByText('first-minute.test.ts').waitFor();
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    await page.evaluate(
+      'addEventListener("dragover", (event) => { window.refused = event.defaultPrevented; })',
+    );
+    await drop();
+    expect(await page.evaluate('window.refused')).toBe(true);
   });
 });
 

@@ -92,7 +92,7 @@ describeInBrowser('the highest speed of a drive', () => {
   });
 
   test('is drawn over a scale that is logarithmic, kept and zoomed', async () => {
-    const tool = (name: string) => page.getByRole('button', { name, exact: true }).first();
+    const tool = (word: string) => page.getByRole('button', { name: `${word}: speed in km/h`, exact: true });
     await tool('Log').click();
     await page.locator('.chart-tool[aria-pressed="true"]', { hasText: 'Log' }).waitFor();
     await picture(page, 'dashboard-logarithmic');

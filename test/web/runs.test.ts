@@ -217,7 +217,10 @@ describeInBrowser('runs in the console', () => {
     await rows.getByText('Queued').waitFor();
     const again = await runner.acquire(other.template);
     await rows.getByText('Running').waitFor();
-    await rows.getByRole('link', { name: 'n1' }).first().click();
+    await rows
+      .getByRole('link', { name: /^n1 in .+, \d+ \w+ 20\d\d, \d\d:\d\d$/ })
+      .first()
+      .click();
     await page.getByRole('heading', { name: /n1\s*attempt 2 of 2/ }).waitFor();
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();

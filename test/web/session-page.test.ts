@@ -100,6 +100,9 @@ describeInBrowser('the session page', () => {
     await row.getByText(/^by Developer/).waitFor();
     await page.getByRole('searchbox', { name: 'Search files' }).fill('stint');
     await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+    await row
+      .getByRole('button', { name: /^Download stint-2\.csv, input, .+ 20\d\d, \d\d:\d\d:\d\d \w+/ })
+      .waitFor();
     await looks('files');
     await row.getByRole('button', { name: 'stint-2.csv', exact: true }).click();
     await page.getByRole('dialog').getByRole('columnheader', { name: 'speed' }).waitFor();

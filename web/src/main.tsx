@@ -4,6 +4,7 @@ import { restoreSignIn } from './auth.ts';
 import { applyPreferences, mendLanguage } from './preferences.ts';
 import { followLinksInside } from './router.ts';
 import { keepScrollPlaces } from './scroll-place.ts';
+import { refuseStrayFiles } from './ui/drop-handlers.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
@@ -32,6 +33,7 @@ if (root !== null) {
   applyPreferences();
   followLinksInside();
   keepScrollPlaces();
+  refuseStrayFiles();
   void restoreSignIn();
   render(<App />, root);
 }

@@ -26,6 +26,7 @@ describe('broken delimited text is refused with its place', () => {
         /4 fields, not 3/,
       ],
       ['a field too few', `time,a,b\n${good}\n1,2\n${good}\n`, { line: 502, column: 3 }, /2 fields, not 3/],
+      ['a single field', `time,a\n1,2\n3\n`, { line: 3, column: 2 }, /has 1 field, not 2/],
       ['a field too many at once', 'time,a\n1,2,3\n2,3\n', { line: 2, column: 3 }, /3 fields, not 2/],
       [
         'a text among numbers',

@@ -3,9 +3,9 @@ import type { DocumentIssue, RunnerManifestReply } from '../admin-api.ts';
 import { readManifest, sendManifest } from '../admin-api.ts';
 import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
+import { JsonFileButton } from '../templates/json-file-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 

@@ -58,7 +58,7 @@ function QueueTable(props: { queues: readonly Queue[]; onLimit: (queue: Queue) =
         figureColumn('Longest wait'),
         'Running',
         'Runners',
-        'Last hour',
+        'Attempts, last hour',
       ]}
       actions
     >
@@ -81,8 +81,8 @@ const isLive = ({ waiting, held, runners, lastHour }: Queue) =>
 function Unserved({ queue: { runnerType, runtime, nodeTemplate, runners } }: { queue: Queue }) {
   return (
     <Notice tone="error">
-      <strong>No runner of type {runnerType} is there.</strong> Tasks of {titleOf(nodeTemplate)} wait for one.{' '}
-      {remedyOf(runtime, runners)}
+      <strong>No runner takes the tasks of {titleOf(nodeTemplate)}.</strong> They wait for one of type{' '}
+      {runnerType}. {remedyOf(runtime, runners)}
     </Notice>
   );
 }
@@ -127,7 +127,7 @@ function QueueRow({ queue, onLimit }: { queue: Queue; onLimit: () => void }) {
         ))}
       </td>
       <td data-label="Runners">{runnersOf(queue)}</td>
-      <td data-label="Last hour" class="nowrap">
+      <td data-label="Attempts, last hour" class="nowrap">
         {completed + failed === 0 ? '–' : `${formatCount(completed)} done`}
         {failed > 0 && <span class="tag state-failed">{formatCount(failed)} failed</span>}
       </td>

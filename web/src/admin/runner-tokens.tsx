@@ -15,13 +15,15 @@ import { NewSecret } from './new-secret.tsx';
 
 /** The tokens of runners: the person's own, or all for Administrators. */
 export function RunnerTokens() {
+  const { administrate } = useAbilities();
+  const title = administrate ? 'Runner tokens' : 'Your runner tokens';
   const list = useResource('runner-tokens', listRunnerTokens);
   const [making, setMaking] = useState(false);
   const [revoking, setRevoking] = useState<RunnerToken | null>(null);
   return (
-    <section class="page" aria-label="Runner tokens">
+    <section class="page" aria-label={title}>
       <div class="part-head">
-        <h2>Runner tokens</h2>
+        <h2>{title}</h2>
         <button type="button" class="button button-small" onClick={() => setMaking(true)}>
           <Icon name="plus" />
           New runner token
@@ -30,7 +32,7 @@ export function RunnerTokens() {
       <Loaded of={list} failure="The tokens could not be listed." rows={2} label="Loading tokens">
         {(tokens) =>
           tokens.length === 0 ? (
-            <p class="faint">No runner tokens yet.</p>
+            <p class="faint">None yet.</p>
           ) : (
             <TokenTable tokens={[...tokens].reverse()} onRevoke={setRevoking} />
           )

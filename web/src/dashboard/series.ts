@@ -3,6 +3,7 @@ import type { ChannelSeries, StatisticsReply } from '../api.ts';
 import { readSeries, readStatistics } from '../dashboard-api.ts';
 import { retryMs, useEvery } from '../hooks.ts';
 import { isAbort, isOutage } from '../http.ts';
+import { withoutNoise } from './chart/curve.ts';
 import type { TimeSpan } from './model.ts';
 
 export type ChannelStatistics = StatisticsReply['statistics'][number];
@@ -32,11 +33,19 @@ export const points: Reading<ChannelSeries> = {
 };
 /** They come behind the curves. */
 export const statistics: Reading<ChannelStatistics> = {
-  read: async (id, keys, span, signal) => (await readStatistics(id, keys, span, signal)).statistics,
+  read: async (id, keys, span, signal) =>
+    (await readStatistics(id, keys, span, signal)).statistics.map(withMean),
   keyOf: ({ key }) => key,
   channelsPerRequest: 24,
   settleMs: 250,
 };
+/** With a mean that can be read. */
+function withMean(one: ChannelStatistics): ChannelStatistics {
+  const { mean, min, max } = one;
+  if (mean === null || min === null || max === null) return one;
+  return { ...one, mean: withoutNoise(mean, Math.max(Math.abs(min.value), Math.abs(max.value))) };
+}
+
 const settled = { loading: false, error: null };
 const requestsAtOnce = 3;
 const keptAnswers = 400;

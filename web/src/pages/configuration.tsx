@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Pages } from '../admin/pages.tsx';
 import type { ConfigurationEntry, ConfigurationRequest } from '../admin-api.ts';
 import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -8,6 +9,7 @@ import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
@@ -42,7 +44,9 @@ export function ConfigurationPage() {
       >
         {(entries) =>
           entries.some(isWanted) ? (
-            <EntryTable entries={entries.filter(isWanted)} onEdit={setEdited} />
+            <Pages of={entries.filter(isWanted)} what={['entry', 'entries']}>
+              {(shown) => <EntryTable entries={shown} onEdit={setEdited} />}
+            </Pages>
           ) : (
             <Empty title={wanted === '' ? 'No entries yet' : `No entry matches “${wanted}”`}>
               {wanted === '' && <p>An entry is a value that programs read from the platform by its name.</p>}
@@ -77,7 +81,7 @@ function EntryTable(props: {
           </td>
           <td data-label="Type">{valueTypes[entry.valueType] ?? entry.valueType}</td>
           <td data-label="Value" class="mono">
-            {entry.value.length > 200 ? `${entry.value.slice(0, 200)} …` : entry.value}
+            {entry.value.length > 80 ? `${entry.value.slice(0, 80)} …` : entry.value}
           </td>
           <td data-label="Updated" class="nowrap">
             <Ago at={entry.updatedAt} />

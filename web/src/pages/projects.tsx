@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Pages } from '../admin/pages.tsx';
 import type { Project } from '../admin-api.ts';
 import { listProjects, listTemplates } from '../admin-api.ts';
 import { plural } from '../format.ts';
@@ -9,6 +10,7 @@ import { Ago } from '../ui/ago.tsx';
 import { AddButton, RowButton } from '../ui/buttons.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { Table } from '../ui/table.tsx';
@@ -72,21 +74,25 @@ function ProjectTable(props: {
     );
   if (found.length === 0) return <Empty title={`No project matches “${wanted}”`} />;
   return (
-    <Table
-      caption="Projects"
-      columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
-      actions
-      busy={props.busy}
-    >
-      {found.map((project) => (
-        <ProjectRow
-          key={project.id}
-          project={project}
-          template={props.nameOf(project.defaultSessionTemplateId)}
-          onEdit={() => props.onEdit(project)}
-        />
-      ))}
-    </Table>
+    <Pages of={found} what={['project', 'projects']}>
+      {(shown) => (
+        <Table
+          caption="Projects"
+          columns={['Project', 'Default template', 'Uploads', 'Data kept', 'Created']}
+          actions
+          busy={props.busy}
+        >
+          {shown.map((project) => (
+            <ProjectRow
+              key={project.id}
+              project={project}
+              template={props.nameOf(project.defaultSessionTemplateId)}
+              onEdit={() => props.onEdit(project)}
+            />
+          ))}
+        </Table>
+      )}
+    </Pages>
   );
 }
 

@@ -1,10 +1,10 @@
-import { formatDuration, formatExactly } from '../format.ts';
+import { formatExactly } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
 import { isMissing } from '../http.ts';
 import { runnerTitle, titleOf, withoutCategory } from '../names.ts';
 import { type NodeRunDetails, readRun } from '../runs/api.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
-import { elapsedOf, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
+import { elapsedOf, formatRest, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
 import { RunActions } from '../runs/run-actions.tsx';
 import { RunBadge } from '../runs/run-badge.tsx';
 import { RunFacts } from '../runs/run-facts.tsx';
@@ -133,7 +133,7 @@ function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
       <span>
         next attempt{' '}
         <time dateTime={run.nextAttemptAt} title={formatExactly(run.nextAttemptAt)}>
-          {leftMs > 0 ? `in ${formatDuration(leftMs)}` : 'now'}
+          {leftMs > 0 ? `in ${formatRest(leftMs)}` : 'now'}
         </time>
       </span>
     );

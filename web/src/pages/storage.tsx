@@ -1,3 +1,4 @@
+import { Pages } from '../admin/pages.tsx';
 import { type ProjectStorage, readStorage } from '../admin-api.ts';
 import { formatBytes, formatCount, plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
@@ -5,6 +6,7 @@ import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
+
 import { SearchField } from '../ui/search-field.tsx';
 import { useAddressSearch } from '../ui/search-text.ts';
 import { figureColumn, Table } from '../ui/table.tsx';
@@ -42,7 +44,9 @@ export function StoragePage() {
           found.length === 0 ? (
             <Empty title={projects.length === 0 ? 'No projects yet' : `No project matches “${wanted}”`} />
           ) : (
-            <StorageTable projects={found} allBytes={bytes} />
+            <Pages of={found} what={['project', 'projects']}>
+              {(shown) => <StorageTable projects={shown} allBytes={bytes} />}
+            </Pages>
           )
         }
       </Loaded>

@@ -33,5 +33,6 @@ export function useGlobalKeys(open: (what: 'palette' | 'shortcuts') => void): vo
 function focusSearch(): boolean {
   const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
   field?.focus();
+  field?.select();
   return field !== null;
 }

@@ -1,6 +1,6 @@
 /** Runs as people read them. Pure: tested without a browser. */
 
-import type { NodeInstanceProgress, NodeRun, NodeRunAttempt, NodeRunDetails } from '../../../client/types.ts';
+import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../../../client/types.ts';
 import { formatDuration } from '../format.ts';
 import { runnerTitle } from '../names.ts';
 
@@ -49,17 +49,20 @@ export function isHopelessRetry(run: NodeRun): boolean {
 
 /** How long its runners worked on a run that has ended; how long an open one has been in its state. */
 export function elapsedOf(run: NodeRun, nowMs: number): string {
-  if (run.state === 'queued') return formatDuration(Math.max(0, nowMs - Date.parse(claimableAt(run))));
+  const last = run.attempts.at(-1);
+  // A runner may have held it and released it since.
+  if (run.state === 'queued' && last !== undefined)
+    return formatDuration(Math.max(0, nowMs - waitsSinceMs(run, last, nowMs)));
   const all = run.attempts.flatMap((attempt) => segmentsOf(run, attempt, nowMs));
   const worked = all.filter(({ kind }) => kind !== 'waiting');
   const counted = run.endedAt === null ? all.slice(-1) : worked.length > 0 ? worked : all;
   return formatDuration(counted.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, toMs - fromMs), 0));
 }
 
-/** When the attempt that is queued could be claimed first: later than the end of the one before it. */
-function claimableAt({ attempts, createdAt }: NodeRun): string {
-  const before = attempts.at(-2);
-  return before?.nextAttemptAt ?? before?.endedAt ?? createdAt;
+/** A time that is still to come: `24 s`, `4 min 10 s`. Tenths of a second would be guessed. */
+export function formatRest(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : formatDuration(seconds * 1000);
 }
 
 /** `16 of 40 iterations, 40 %, about 24 s left`; null without progress. */
@@ -74,7 +77,7 @@ export function progressWords(run: NodeRun, nowMs: number): string | null {
   const words = [counted.join(' '), `${Math.floor(share * 100)} %`];
   if (startedAt !== null && share > 0.02 && share < 1) {
     const leftMs = ((nowMs - Date.parse(startedAt)) * (1 - share)) / share;
-    if (leftMs >= 1000) words.push(`about ${formatDuration(Math.round(leftMs / 1000) * 1000)} left`);
+    if (leftMs >= 1000) words.push(`about ${formatRest(leftMs)} left`);
   }
   return words.join(', ');
 }
@@ -98,18 +101,19 @@ export interface Segment {
   readonly words: string;
 }
 
-/** When an attempt was made: at the end of the one before, unless a person did it later, whom the list does not know. */
-function queuedAt(
-  run: NodeRun & Partial<Pick<NodeRunDetails, 'actions'>>,
-  { number }: NodeRunAttempt,
-): string {
-  const retry = run.actions?.find((one) => one.action === 'retry' && one.attempt === number);
-  return retry?.at ?? run.attempts.find((one) => one.number === number - 1)?.endedAt ?? run.createdAt;
+/**
+ * Since when an attempt waits: since it may be claimed, which a person who retried the run may have allowed hours after the
+ * end of the one before. Until then it waits for that time.
+ */
+function waitsSinceMs({ attempts, createdAt }: NodeRun, { number }: NodeRunAttempt, nowMs: number): number {
+  const before = attempts.find((one) => one.number === number - 1);
+  const claimableMs = Date.parse(before?.nextAttemptAt ?? before?.endedAt ?? createdAt);
+  return claimableMs > nowMs ? Date.parse(before?.endedAt ?? createdAt) : claimableMs;
 }
 
 /** The time of an attempt: until its claim, and from then to its end. */
 export function segmentsOf(run: NodeRun, attempt: NodeRunAttempt, nowMs: number): Segment[] {
-  const queuedMs = Date.parse(queuedAt(run, attempt));
+  const queuedMs = waitsSinceMs(run, attempt, nowMs);
   const isLast = attempt.number === run.attempts.at(-1)?.number;
   const closedMs = run.endedAt === null || !isLast ? nowMs : Date.parse(run.endedAt);
   const startedMs = attempt.startedAt === null ? null : Date.parse(attempt.startedAt);

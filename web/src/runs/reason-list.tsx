@@ -110,7 +110,7 @@ function ReasonRow(props: { group: ReasonGroup; retries: ReturnType<typeof useRe
         <a href={`/runs/${group.newest.id}`} title="Opens the newest run">
           {group.text}
         </a>{' '}
-        {isHopelessRetry(group.newest) && <span class="tag">would fail again</span>}
+        {isHopelessRetry(group.newest) && <span class="tag tag-alone">would fail again</span>}
       </td>
       <td data-label="Runs" class="figure">
         {formatCount(group.runs)}

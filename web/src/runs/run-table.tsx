@@ -1,3 +1,4 @@
+import { formatDateTime } from '../format.ts';
 import { useNow } from '../hooks.ts';
 import { runnerTitle, templateTitle, titleOf, withoutCategory } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -116,7 +117,12 @@ function RunCells({ run, isGone, now }: { run: NodeRun; isGone: boolean; now: nu
       </td>
       <td class="row-name">
         <div class="row-line">
-          <a class="row-link" href={`/runs/${run.id}`} title={run.nodeTemplate}>
+          <a
+            class="row-link"
+            href={`/runs/${run.id}`}
+            title={run.nodeTemplate}
+            aria-label={`${titleOf(run.nodeName)} in ${run.sessionName}, ${formatDateTime(run.createdAt)}`}
+          >
             {titleOf(run.nodeName)}
           </a>
           {isGone && <span class="tag">no longer in this list</span>}

@@ -57,14 +57,10 @@ export async function saveOutput(output: ListedOutput, action: Action): Promise<
   downloadFrom(address, () => void action.run(() => Promise.reject(new Error(failure))));
 }
 
-/** Saves the bytes of an output; the page shows the problem of its action. */
-export function DownloadOutput(props: { output: ListedOutput; action: Action }) {
+/** Saves the bytes of an output; the page shows the problem of its action. `name` is heard: it tells those of one title apart. */
+export function DownloadOutput(props: { output: ListedOutput; name: string; action: Action }) {
   const { output } = props;
   return (
-    <DownloadButton
-      name={outputTitle(output)}
-      action={props.action}
-      save={() => saveOutput(output, props.action)}
-    />
+    <DownloadButton name={props.name} action={props.action} save={() => saveOutput(output, props.action)} />
   );
 }

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { ListedOutput, NodeInstanceProgress, SessionDimension } from '../api.ts';
-import { formatBytes } from '../format.ts';
+import { formatBytes, formatExactly } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { outputTitle } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -88,13 +88,14 @@ function OutputItem(props: ItemProps) {
   const download = useAction();
   const [open, setOpen] = useState(false);
   const { preview, open: openPreview } = usePreview(output, props.dimensions);
-  const name = outputTitle(output);
+  // Versions of a file, and outputs without a name of their own, have the same title.
+  const name = `${outputTitle(output)}, ${formatExactly(output.createdAt)}`;
   return (
     <li class="output">
       <div class="output-line">
         <OutputText output={output} newest={props.newest} />
         {replace !== null && (
-          <ReplaceFile name={name} onFile={(file) => replace(file, output.outputIdentifier)} />
+          <ReplaceFile name={outputTitle(output)} onFile={(file) => replace(file, output.outputIdentifier)} />
         )}
         <button
           type="button"
@@ -115,7 +116,7 @@ function OutputItem(props: ItemProps) {
         >
           <Icon name="branch" />
         </button>
-        <DownloadOutput output={output} action={download} />
+        <DownloadOutput output={output} name={name} action={download} />
       </div>
       {download.problem !== null && <Notice tone="error">{download.problem}</Notice>}
       {preview}

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 const links = 'tbody tr:not(.row-gone) .row-link';
 
 /**
- * `j` and `k` go from row to row, `x` chooses the row, `/` goes to the search; Enter opens, as on every link. Keys that
+ * `j` and `k` go from row to row, `x` chooses the row; Enter opens, as on every link. Keys that
  * are typed into a field or a window are left alone.
  */
 export function useRowKeys(frame: RefObject<HTMLElement | null>, onChoose: (id: string) => void): void {
@@ -13,13 +13,7 @@ export function useRowKeys(frame: RefObject<HTMLElement | null>, onChoose: (id: 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === '/') {
-        const search = document.querySelector<HTMLInputElement>('main input[type="search"]');
-        if (search === null) return;
-        event.preventDefault();
-        search.focus();
-        search.select();
-      } else if (event.key === 'j' || event.key === 'k') step(frame.current, event.key === 'j' ? 1 : -1);
+      if (event.key === 'j' || event.key === 'k') step(frame.current, event.key === 'j' ? 1 : -1);
       else if (event.key === 'x') {
         const id = document.activeElement?.closest('tr')?.dataset.id;
         if (id !== undefined) choose.current(id);

@@ -209,10 +209,8 @@ function PersonRow(props: { participant: Participant; seconds: number; span: Tim
         <span class="timeline-name" title={participant.id}>
           {personLabel(participant)}
         </span>
-        <div class="faint">
-          {startMs === null ? 'no capture time' : `from ${utc(startMs)}`}
-          {joinedMs === null ? '' : `, joined ${utc(joinedMs)}`}
-        </div>
+        <div class="faint">{startMs === null ? 'no capture time' : `from ${utc(startMs)}`}</div>
+        {joinedMs !== null && <div class="faint">joined {utc(joinedMs)}</div>}
       </div>
       <div class="timeline-lane" aria-hidden="true">
         <Grid span={span} />

@@ -4,7 +4,6 @@ import { plural } from '../format.ts';
 import { useAction, useResource } from '../hooks.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { JsonFileButton } from '../ui/json-file-button.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
 import {
@@ -15,6 +14,7 @@ import {
   validateTemplate,
 } from './api.ts';
 import { JsonEditor } from './json-editor.tsx';
+import { JsonFileButton } from './json-file-button.tsx';
 import { type Fault, placeOf, syntaxFault } from './json-places.ts';
 import '../styles/template.css';
 

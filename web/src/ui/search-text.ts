@@ -27,7 +27,7 @@ export function useSearchText(wanted: string, find: (text: string) => void, sett
 export function useAddressSearch() {
   const wanted = useAddress().query.get('search')?.trim() ?? '';
   const [text, setText] = useSearchText(wanted, (found) =>
-    navigate(withParameters({ search: found }), { replace: true }),
+    navigate(withParameters({ search: found, page: '' }), { replace: true }),
   );
   return { wanted, text, setText };
 }

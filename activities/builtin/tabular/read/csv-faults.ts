@@ -12,7 +12,10 @@ export function rowFault(message: string, line: number, delimiter: string): Tabu
   if (counts !== null) {
     const [expected, found] = [Number(counts[1]), Number(counts[2])];
     const column = Math.min(expected, found) + 1;
-    return new TabularError(`The line has ${found} fields, not ${expected}.`, { line, column });
+    return new TabularError(`The line has ${found} ${found === 1 ? 'field' : 'fields'}, not ${expected}.`, {
+      line,
+      column,
+    });
   }
   if (/unterminated quote/i.test(message)) {
     return new TabularError('A quote that opens a value is not closed, or text follows the closing quote.', {

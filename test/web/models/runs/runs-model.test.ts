@@ -101,9 +101,15 @@ describe('the times of an attempt', () => {
     const queued = run({ state: 'queued', attempt: 2, attempts: [ended, again] });
     const now = Date.parse(at(53));
     expect(elapsedOf(queued, now)).toBe('3.0 s');
-    const action = { at: at(50), attempt: 2, action: 'retry', userId: 'u', name: null } as const;
-    const details = { ...queued, actions: [action] };
-    expect(segmentsOf(details, again, now).map(({ words }) => words)).toEqual(['has waited 3.0 s']);
+    expect(segmentsOf(queued, again, now).map(({ words }) => words)).toEqual(['has waited 3.0 s']);
+    const claimed = attempt({ number: 2, startedAt: at(51) });
+    const held = run({ state: 'held', attempt: 2, attempts: [ended, claimed] });
+    expect(segmentsOf(held, claimed, now).map(({ words }) => words)).toEqual([
+      'waited 1.0 s',
+      'running for 2.0 s',
+    ]);
+    const waits = run({ state: 'waiting', attempt: 2, attempts: [ended, again] });
+    expect(elapsedOf(waits, Date.parse(at(49)))).toBe('43.0 s');
   });
 
   test('name the attempt whose log is read: the one that failed, until the next begins', () => {
@@ -137,9 +143,7 @@ describe('the times of an attempt', () => {
         },
       });
     const now = Date.parse(at(16));
-    expect(progressWords(held(16, 40, 'iterations'), now)).toBe(
-      '16 of 40 iterations, 40 %, about 24.0 s left',
-    );
+    expect(progressWords(held(16, 40, 'iterations'), now)).toBe('16 of 40 iterations, 40 %, about 24 s left');
     expect(progressWords(held(7, null, 'laps'), now)).toBe('7 laps');
     expect(progressWords(held(41, 40, null), now)).toBe('41 of 40, 100 %');
     expect(progressWords(run({}), now)).toBeNull();

@@ -42,6 +42,7 @@ export function Chart(props: ChartProps) {
     <section class="chart" aria-label={described} aria-busy={props.busy}>
       <ChartHead
         panel={panel}
+        spoken={described}
         lead={props.lead}
         series={props.series}
         marks={props.marks}

@@ -16,6 +16,8 @@ export interface ValueScale {
 
 interface HeadProps {
   panel: Panel;
+  /** What the panel is called where it is not seen: tools of several panels have the same words. */
+  spoken: string;
   lead: string | undefined;
   series: ReadonlyMap<string, ChannelSeries>;
   marks: Marks;
@@ -56,9 +58,16 @@ export function ChartHead(props: HeadProps) {
       </ul>
       {panel.channels.every(({ kind }) => kind === 'number') && (
         <div class="chart-tools">
-          <ChartTool label="Log" isOn={scale.logarithmic} title="Logarithmic scale" onClick={props.onLog} />
+          <ChartTool
+            label="Log"
+            of={props.spoken}
+            isOn={scale.logarithmic}
+            title="Logarithmic scale"
+            onClick={props.onLog}
+          />
           <ChartTool
             label="Lock"
+            of={props.spoken}
             isOn={scale.held !== null}
             title="Keep this value range. Shift and wheel, or Shift with up and down, zoom it."
             onClick={props.onLock}
@@ -100,11 +109,19 @@ function LegendItem(
 }
 
 /** A switch of a chart's axes. */
-export function ChartTool(props: { label: string; title: string; isOn: boolean; onClick: () => void }) {
+export function ChartTool(props: {
+  label: string;
+  /** The panel that it belongs to. */
+  of: string;
+  title: string;
+  isOn: boolean;
+  onClick: () => void;
+}) {
   return (
     <button
       type="button"
       class="chart-tool"
+      aria-label={`${props.label}: ${props.of}`}
       aria-pressed={props.isOn}
       title={props.title}
       onClick={props.onClick}

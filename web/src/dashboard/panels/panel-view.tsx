@@ -226,6 +226,7 @@ function PlotSection(props: {
         <div class="chart-tools">
           <ChartTool
             label="Lock"
+            of={title + props.place}
             isOn={held !== null}
             title="Keep the range of both axes. Drag a box to zoom, double-click for everything."
             onClick={() => setHeld(held === null ? wholeOf(drawing) : null)}

@@ -60,7 +60,7 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
         )}
         <Dashboards session={session} />
         {outputs.data !== null && outputs.data.totalCount > 0 && (
-          <NewestFiles session={session} found={outputs.data} />
+          <NewestFiles session={session} found={outputs.data} nodes={nodes} />
         )}
       </div>
       <Side session={session} reload={reload} followed={followed} />
@@ -174,11 +174,22 @@ function Dashboards({ session }: { session: Session }) {
   );
 }
 
-function NewestFiles({ session, found }: { session: SessionDetails; found: SessionOutputs }) {
+function NewestFiles(props: {
+  session: SessionDetails;
+  found: SessionOutputs;
+  nodes: readonly NodeInstanceProgress[];
+}) {
+  const { session, found } = props;
   const { outputs, totalCount, totalCountIsExact } = found;
   const isWhole = found.nextCursor === null;
   const bytes = isWhole ? outputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) : session.outputBytes;
   const count = plural(totalCount, 'file', 'files');
+  const shown = outputs.slice(0, shownFiles);
+  // Outputs without a name of their own are told apart by their nodes.
+  const isRepeated = (one: ListedOutput) =>
+    shown.some((other) => other !== one && outputTitle(other) === outputTitle(one));
+  const nodeOf = ({ nodeInstanceId }: ListedOutput) =>
+    titleOf(props.nodes.find(({ id }) => id === nodeInstanceId)?.name ?? '');
   return (
     <section class="card" aria-label="Newest files">
       <div class="panel-line">
@@ -189,9 +200,11 @@ function NewestFiles({ session, found }: { session: SessionDetails; found: Sessi
         </a>
       </div>
       <ul class="newest-files">
-        {outputs.slice(0, shownFiles).map((output) => (
+        {shown.map((output) => (
           <li key={output.id}>
-            <span class="wrap-anywhere">{outputTitle(output)}</span>
+            <span class="wrap-anywhere">
+              {outputTitle(output)} {isRepeated(output) && <span class="faint">{nodeOf(output)}</span>}
+            </span>
             <span class="faint figure">{formatBytes(output.sizeBytes)}</span>
             <span class="faint">
               <Ago at={output.createdAt} />

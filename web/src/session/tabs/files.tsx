@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ListedOutput, NodeInstanceProgress, SessionActivity, SessionDimension } from '../../api.ts';
 import { readActivity } from '../../api.ts';
-import { formatBytes } from '../../format.ts';
+import { formatBytes, formatExactly } from '../../format.ts';
 import { useAction, useResource, useSettled } from '../../hooks.ts';
 import { outputTitle, titleOf, typeWord } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
@@ -92,6 +92,12 @@ function FileTable(props: {
   );
 }
 
+/** What is heard: versions of a file, and outputs without a name of their own, have the same title. */
+const spokenName = (output: ListedOutput, nodeName: string | null) =>
+  [outputTitle(output), nodeName && titleOf(nodeName), formatExactly(output.createdAt)]
+    .filter(Boolean)
+    .join(', ');
+
 function FileRow(props: {
   output: ListedOutput;
   nodeName: string | null;
@@ -132,7 +138,7 @@ function FileRow(props: {
         <Ago at={output.createdAt} />
       </td>
       <td class="table-actions">
-        <DownloadOutput output={output} action={download} />
+        <DownloadOutput output={output} name={spokenName(output, nodeName)} action={download} />
       </td>
     </tr>
   );

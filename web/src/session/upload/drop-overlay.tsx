@@ -1,12 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { carriesFiles } from '../../ui/drop-handlers.ts';
 import { Icon } from '../../ui/icon.tsx';
 
-const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
-
-/**
- * Covers the page while a file is dragged over it, and gets what is dropped outside of a node. The browser would leave
- * the page to show a file that nothing takes.
- */
+/** Covers the page while a file is dragged over it, and gets what is dropped outside of a node. */
 export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) => void }) {
   const [over, setOver] = useState(false);
   const latest = useRef(props.onFiles);
@@ -30,12 +26,13 @@ export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) =
     };
     window.addEventListener('dragenter', enter);
     window.addEventListener('dragleave', leave);
-    window.addEventListener('dragover', allow);
+    // Before files are refused that nothing takes.
+    window.addEventListener('dragover', allow, true);
     window.addEventListener('drop', drop);
     return () => {
       window.removeEventListener('dragenter', enter);
       window.removeEventListener('dragleave', leave);
-      window.removeEventListener('dragover', allow);
+      window.removeEventListener('dragover', allow, true);
       window.removeEventListener('drop', drop);
     };
   }, []);

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { useFilePicker } from './file-picker.tsx';
-import { Icon } from './icon.tsx';
+import { carriesFiles } from '../ui/drop-handlers.ts';
+import { useFilePicker } from '../ui/file-picker.tsx';
+import { Icon } from '../ui/icon.tsx';
 
 /** A button that lets a person pick a JSON file. While it is there, a file may be dropped anywhere on the page, too. */
 export function JsonFileButton(props: {
@@ -20,18 +21,18 @@ export function JsonFileButton(props: {
   const latest = useRef(props);
   latest.current = props;
   useEffect(() => {
-    // The browser would leave the page to show a file that nothing takes.
-    const over = (event: DragEvent) => event.dataTransfer?.types.includes('Files') && event.preventDefault();
+    const over = (event: DragEvent) => carriesFiles(event) && event.preventDefault();
     const drop = (event: DragEvent) => {
       const file = event.dataTransfer?.files[0];
       if (file === undefined) return;
       event.preventDefault();
       if (latest.current.disabled !== true) latest.current.onFile(file);
     };
-    window.addEventListener('dragover', over);
+    // Before files are refused that nothing takes.
+    window.addEventListener('dragover', over, true);
     window.addEventListener('drop', drop);
     return () => {
-      window.removeEventListener('dragover', over);
+      window.removeEventListener('dragover', over, true);
       window.removeEventListener('drop', drop);
     };
   }, []);
