@@ -16,6 +16,6 @@ test('the commands start the programs of both kits', () => {
     const lines = commandsOf('top-speed', language, 'https://sdp.example.org', 'hrt_x');
     expect(lines).toContain(`SDP_URL=https://sdp.example.org SDP_RUNNER_TOKEN=hrt_x ${program}`);
     const readme = new URL(`../../../cli/templates/${language}/README.md`, import.meta.url);
-    expect(readFileSync(readme, 'utf8')).toContain(`SDP_RUNNER_TOKEN=hrt_... ${program}`);
+    expect(readFileSync(readme, 'utf8')).toMatch(new RegExp(`SDP_RUNNER_TOKEN=.*\\n${program}\\n`));
   }
 });
