@@ -12,6 +12,7 @@ import type { WorkflowClient } from '../workflows/client.ts';
 import { webhookQueueOf } from '../workflows/contract.ts';
 import { webhookTarget } from '../workflows/targets.ts';
 import { type Loop, startLoop } from './loop.ts';
+import { PacedCalls } from './paced-calls.ts';
 import { traceActivities } from './trace-activities.ts';
 
 interface Parts {
@@ -39,12 +40,15 @@ export async function createWebhookWorker(
   });
 }
 
-/** Wakes workflows when deliveries are announced. The healer makes up for what is announced while it is not connected. */
+/**
+ * Wakes workflows when deliveries are announced. A workflow that sends includes what is announced meanwhile: a call for each
+ * delivery would flood the engine. The healer makes up for what is announced while the listener is not connected.
+ */
 export function startWebhookLoops({ database, workflows, log }: Parts): Loop[] {
-  const wake = (webhookId: string) => workflows.notify(webhookTarget(webhookId));
+  const wakes = new PacedCalls((webhookId) => workflows.notify(webhookTarget(webhookId)));
   const listener = new Listener(
     database,
-    { [webhookDueChannel]: wake },
+    { [webhookDueChannel]: (webhookId) => wakes.ask(webhookId) },
     {
       connected: () => undefined,
       lost: (error) => log.warn({ err: error }, 'webhooks are not announced; the healer wakes them'),
@@ -52,7 +56,12 @@ export function startWebhookLoops({ database, workflows, log }: Parts): Loop[] {
   );
   listener.start();
   return [
-    listener,
+    {
+      async stop() {
+        await listener.stop();
+        wakes.stop();
+      },
+    },
     startLoop('gone runners', 5_000, log, () => reportGoneRunners(database)),
     startLoop('webhook sweeper', 60_000, log, async (signal) => {
       while (!signal.aborted && (await sweepDeliveries(database)) > 0);

@@ -46,10 +46,13 @@ const isOlder = (column: string, seconds: string) =>
   `${column} < statement_timestamp() - make_interval(secs => ${seconds})`;
 
 /**
- * Part of each search, so that sessions to be skipped do not use up its limit. $4: seconds between two. A time that is ahead is
- * from before the clock was put back.
+ * Part of each search, so that sessions to be skipped do not use up its limit. A time that is ahead is from before the clock
+ * was put back.
+ * @param seconds between two
  */
-const mayBeHealed = `s.frozen_at is null and (${isOlder('s.healed_at', '$4')} or s.healed_at > statement_timestamp())`;
+const mayBeHealedAfter = (seconds: string) =>
+  `s.frozen_at is null and (${isOlder('s.healed_at', seconds)} or s.healed_at > statement_timestamp())`;
+const mayBeHealed = mayBeHealedAfter('$4');
 
 /** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. Of `session s` */
 export const dueSinceSql = 'greatest(s.dirty_since, s.next_reconcile_at)';
@@ -67,10 +70,15 @@ const forgottenStatement = acquireStatement(
           where r.state = 'waiting' and not r.frozen and ${isOlder('r.due_at', '$2')} and ${mayBeHealed}
           order by r.due_at limit $5)
         union all
-        (select r.session_id, r.queue_time from node_run r join session s on s.id = r.session_id
+        (select r.session_id,
+                case when a.awaited then greatest(r.queue_time, statement_timestamp() - make_interval(secs => $6))
+                     else r.queue_time end
+           from node_run r join session s on s.id = r.session_id
+           join node_attempt a on a.run_id = r.id and a.number = r.attempt
           where ${isClaimable}
             and r.template_name = any (array(select t.name from node_template t where t.runner_type = 'system'))
-            and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
+            and ${isOlder('r.queue_time', '$3')}
+            and ${mayBeHealedAfter('case when a.awaited then greatest($4, $6) else $4 end')}
           order by r.queue_time limit $5))`,
     columns: `(select extract(epoch from clock_timestamp() - min(f.since))::float8 from forgotten f where f.id = s.id)
                 as late_for_seconds`,
@@ -79,11 +87,19 @@ const forgottenStatement = acquireStatement(
 
 /**
  * Sessions that must be reconciled: desired version not observed, retries overdue, and built-in runs that stay queued
- * although a worker should have them. Each is acquired at most once in `waits.againSeconds`.
+ * although a worker should have them. Each is acquired at most once in `waits.againSeconds`, or in `waits.awaitedSeconds` for
+ * a run that its workflow awaits: there it is most likely the queue that is long, and thousands of notifications for nothing
+ * would keep the engine from what is due.
  */
 export async function acquireForgottenSessions(
   database: Database,
-  waits: { dirtySeconds: number; dueSeconds: number; builtinSeconds: number; againSeconds: number },
+  waits: {
+    dirtySeconds: number;
+    dueSeconds: number;
+    builtinSeconds: number;
+    awaitedSeconds: number;
+    againSeconds: number;
+  },
   limit: number,
 ): Promise<ForgottenSession[]> {
   return database.query<ForgottenSession>(forgottenStatement, [
@@ -92,6 +108,7 @@ export async function acquireForgottenSessions(
     waits.builtinSeconds,
     waits.againSeconds,
     limit,
+    waits.awaitedSeconds,
   ]);
 }
 

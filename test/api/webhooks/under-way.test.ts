@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
@@ -5,6 +6,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { SecretBox } from '../../../store/objects/secrets.ts';
+import { startWebhookLoops } from '../../../worker/webhooks.ts';
+import type { WorkflowClient } from '../../../workflows/client.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
 import { aStatementWaits, eventually, platformState } from '../../support/eventually.ts';
@@ -185,4 +188,22 @@ test('a webhook that is deleted while a fact is being written lets the fact be w
     return { answer };
   });
   expect((await upload.answer).status).toBe(201);
+});
+
+test('many deliveries that come at once notify the workflow of their webhook at once, and then a few times a second', async () => {
+  const notified: number[] = [];
+  const workflows = { notify: () => notified.push(performance.now()) } as unknown as WorkflowClient;
+  const loops = startWebhookLoops({ database, workflows, log: pino({ level: 'silent' }) });
+  onTestFinished(async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
+  const announce = () => database.query(`select pg_notify('webhook_due', $1)`, [randomUUID()]);
+  await eventually('it listens', async () => (await announce()) && notified.length > 0);
+  notified.length = 0;
+  const webhookId = randomUUID();
+  const startedAtMs = performance.now();
+  for (let count = 0; count < 60; count++)
+    await database.query(`select pg_notify('webhook_due', $1)`, [webhookId]);
+  const announcedMs = performance.now();
+  expect(notified.length).toBeGreaterThan(0);
+  await eventually('the last one is not left out', () => notified.at(-1)! > announcedMs);
+  expect(notified.length).toBeLessThanOrEqual(2 + (performance.now() - startedAtMs) / 100);
 });
