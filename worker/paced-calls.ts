@@ -1,7 +1,6 @@
-/** The shortest time between two calls for a key. */
-const leastMs = 100;
-/** With many keys it is longer: all of them together call a hundred times a second. */
-const perKeyMs = 10;
+/** The pause after a call for a key, which doubles while more is asked for in each pause. */
+const firstPauseMs = 100;
+const lastPauseMs = 3_200;
 
 /**
  * Calls for a key at once, and what is asked for soon after with one call a moment later. For notifications that carry
@@ -18,23 +17,23 @@ export class PacedCalls {
 
   ask(key: string): void {
     const recent = this.#recent.get(key);
-    if (recent !== undefined) {
-      recent.isWanted = true;
-      return;
-    }
-    const pauseMs = Math.max(leastMs, (this.#recent.size + 1) * perKeyMs);
-    const timer = setTimeout(() => {
-      const { isWanted } = this.#recent.get(key)!;
-      this.#recent.delete(key);
-      if (isWanted) this.ask(key);
-    }, pauseMs);
-    this.#recent.set(key, { timer, isWanted: false });
-    this.#call(key);
+    if (recent === undefined) this.#callWithPause(key, firstPauseMs);
+    else recent.isWanted = true;
   }
 
   /** Leaves out what was still to be called. */
   stop(): void {
     for (const { timer } of this.#recent.values()) clearTimeout(timer);
     this.#recent.clear();
+  }
+
+  #callWithPause(key: string, pauseMs: number): void {
+    const timer = setTimeout(() => {
+      const { isWanted } = this.#recent.get(key)!;
+      this.#recent.delete(key);
+      if (isWanted) this.#callWithPause(key, Math.min(2 * pauseMs, lastPauseMs));
+    }, pauseMs);
+    this.#recent.set(key, { timer, isWanted: false });
+    this.#call(key);
   }
 }

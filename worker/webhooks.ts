@@ -41,8 +41,8 @@ export async function createWebhookWorker(
 }
 
 /**
- * Wakes workflows when deliveries are announced. A workflow that sends includes what is announced meanwhile: a call for each
- * delivery would flood the engine. The healer makes up for what is announced while the listener is not connected.
+ * Wakes workflows when deliveries are announced. A workflow that sends finds by itself what is announced meanwhile, and a call
+ * for each delivery would flood the engine. The healer makes up for what is announced while the listener is not connected.
  */
 export function startWebhookLoops({ database, workflows, log }: Parts): Loop[] {
   const wakes = new PacedCalls((webhookId) => workflows.notify(webhookTarget(webhookId)));
