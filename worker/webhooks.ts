@@ -3,6 +3,7 @@ import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { webhookReach } from '../activities/send-webhook.ts';
 import { createWebhookActivities } from '../activities/webhooks.ts';
+import { limits } from '../domain/limits.ts';
 import type { Database } from '../store/connection/database.ts';
 import { Listener } from '../store/connection/listener.ts';
 import type { SecretBox } from '../store/objects/secrets.ts';
@@ -35,7 +36,8 @@ export async function createWebhookWorker(
     taskQueue: webhookQueueOf(settings.taskQueue),
     activities: createWebhookActivities({ database, secrets, reachOf, log }),
     interceptors: { activity: [traceActivities] },
-    maxConcurrentActivityTaskExecutions: 25,
+    // One for each: an activity mostly waits for its receiver, and a slow one would keep a place of others.
+    maxConcurrentActivityTaskExecutions: limits.webhooks,
     shutdownGraceTime: '10s',
   });
 }

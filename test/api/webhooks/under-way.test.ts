@@ -29,6 +29,24 @@ beforeAll(async () => {
 });
 afterAll(() => receiver?.stop());
 
+test('receivers that do not answer hold up no other webhook', async () => {
+  const open = new Set<ServerResponse>();
+  receiver.answer = (_received, response) =>
+    void open.add(response.once('close', () => open.delete(response)));
+  const ids: string[] = [];
+  while (ids.length < 30)
+    ids.push((await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body.id);
+  await database.query(
+    `with made as (
+       insert into webhook_delivery (webhook_id, type, data, due_at)
+       select id, 'webhook.test', '{}', clock_timestamp() from unnest($1::uuid[]) as w (id) returning webhook_id)
+     select pg_notify('webhook_due', webhook_id::text) from made`,
+    [ids],
+  );
+  await eventually('all are being sent', () => open.size === ids.length);
+  for (const response of open) response.writeHead(200).end('noted');
+});
+
 test('a delivery that is being sent when it is asked for again is sent once, and its attempt is recorded', async () => {
   const waiting: { readonly id: string; readonly response: ServerResponse }[] = [];
   receiver.answer = ({ id }, response) => void waiting.push({ id, response });
