@@ -31,6 +31,8 @@ import {
 const againSeconds = 10;
 /** How often a waiting workflow is checked for being alive. */
 const checkSeconds = 45;
+/** The same for a session that only waits for a built-in run. */
+const awaitedSeconds = 60;
 /** A workflow whose task fails and that has been late for this long does not recover on its own. */
 const failingForSeconds = 30;
 /**
@@ -64,7 +66,7 @@ const kinds: readonly Healed[] = [
     // After an outage of Temporal thousands may wait.
     pagesPerRound: 100,
     async late(database, againSeconds) {
-      const waits = { dirtySeconds: 5, dueSeconds: 5, builtinSeconds: 30, againSeconds };
+      const waits = { dirtySeconds: 5, dueSeconds: 5, builtinSeconds: 30, awaitedSeconds, againSeconds };
       const sessions = await acquireForgottenSessions(database, waits, perPage);
       return sessions.map((session) => ({
         target: sessionTarget(session),

@@ -69,11 +69,14 @@ export class WorkflowCalls {
     this.#failures += 1;
     this.#telemetry.called('failed');
     if (this.#failures >= breakerFailures) this.#pausedUntilMs = performance.now() + breakerPauseMs;
-    this.#log.warn(
-      { error: error instanceof Error ? error.message : String(error) },
-      'Temporal did not answer',
-    );
+    this.#log.warn({ error: reasonOf(error) }, 'Temporal did not answer');
   }
+}
+
+/** With the cause: of its own calls the client only says which one failed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
 /** Continues the sender's trace in the reconcile that a signal requests. */

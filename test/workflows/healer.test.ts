@@ -1,13 +1,15 @@
 /** The healer's rounds: skipped sessions block no other, and one failure affects one session. */
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { acquireForgottenSessions } from '../../store/sessions/forgotten-sessions.ts';
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import type { SessionRunInput } from '../../workflows/contract.ts';
 import type { WorkflowTarget } from '../../workflows/targets.ts';
 import { databaseStage } from '../support/databases.ts';
 import { platformState } from '../support/eventually.ts';
-import { chain, makeGraph } from '../support/graph.ts';
+import { chain, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
 import { testWorkflows } from '../support/workflows.ts';
 
 const { database, platform } = await databaseStage(8);
@@ -24,6 +26,21 @@ async function forgotten(count: number, minutes: number, isFrozen = false): Prom
     [ids, minutes, isFrozen],
   );
   return ids;
+}
+
+/** The id of a session whose built-in run has been queued for an hour. */
+async function queuedBuiltin(): Promise<string> {
+  const name = `builtin-${randomUUID()}`;
+  await outsideTemplate(database, name, { runnerType: 'system' });
+  const graph = await makeGraph(database, chain(1, name));
+  await upload(database, graph, 'input');
+  await database.query('update session set observed_version = desired_version where id = $1', [
+    graph.sessionId,
+  ]);
+  await database.query(`update node_run set queue_time = now() - interval '1 hour' where session_id = $1`, [
+    graph.sessionId,
+  ]);
+  return graph.sessionId;
 }
 
 const log = pino({ level: 'silent' });
@@ -106,4 +123,21 @@ test('a Temporal that needs long for each call gets one for each session in a ro
   });
   await healOnce(database, slow, log);
   expect(repaired.toSorted()).toEqual(ids.toSorted());
+});
+
+test('a built-in run that waits in a long queue has its workflow notified seldom once that waits for it', async () => {
+  const [waiting, forgotten] = await Promise.all([queuedBuiltin(), queuedBuiltin()]);
+  await database.query('update node_attempt set awaited = true where session_id = $1', [waiting]);
+  const waits = { dirtySeconds: 5, dueSeconds: 5, builtinSeconds: 30, awaitedSeconds: 60, againSeconds: 10 };
+  const acquiredAfter = async (seconds: number) => {
+    await database.query('update session set healed_at = healed_at - make_interval(secs => $1)', [seconds]);
+    const acquired = await acquireForgottenSessions(database, waits, 10);
+    return new Map(acquired.map((one) => [one.sessionId, one.lateForSeconds]));
+  };
+  const first = await acquiredAfter(0);
+  // A workflow that is only slow is not restarted for it: it is not late, its run waits.
+  expect(first.get(waiting)).toBe(60);
+  expect(first.get(forgotten)).toBeGreaterThan(300);
+  expect([...(await acquiredAfter(20)).keys()]).toEqual([forgotten]);
+  expect((await acquiredAfter(41)).size).toBe(2);
 });

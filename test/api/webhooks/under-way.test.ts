@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
@@ -5,6 +6,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { SecretBox } from '../../../store/objects/secrets.ts';
+import { startWebhookLoops } from '../../../worker/webhooks.ts';
+import type { WorkflowClient } from '../../../workflows/client.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
 import { aStatementWaits, eventually, platformState } from '../../support/eventually.ts';
@@ -25,6 +28,24 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 afterAll(() => receiver?.stop());
+
+test('receivers that do not answer hold up no other webhook', async () => {
+  const open = new Set<ServerResponse>();
+  receiver.answer = (_received, response) =>
+    void open.add(response.once('close', () => open.delete(response)));
+  const ids: string[] = [];
+  while (ids.length < 30)
+    ids.push((await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body.id);
+  await database.query(
+    `with made as (
+       insert into webhook_delivery (webhook_id, type, data, due_at)
+       select id, 'webhook.test', '{}', clock_timestamp() from unnest($1::uuid[]) as w (id) returning webhook_id)
+     select pg_notify('webhook_due', webhook_id::text) from made`,
+    [ids],
+  );
+  await eventually('all are being sent', () => open.size === ids.length);
+  for (const response of open) response.writeHead(200).end('noted');
+});
 
 test('a delivery that is being sent when it is asked for again is sent once, and its attempt is recorded', async () => {
   const waiting: { readonly id: string; readonly response: ServerResponse }[] = [];
@@ -211,4 +232,22 @@ test('a 410 of an address that a webhook no longer has does not disable it', asy
   // By the sender that got the 410, or beside it: the webhook was not disabled in between.
   await eventually('the next has come', () => own.received.some((one) => one.id === next.body.id), 20_000);
   expect((await admin('GET', `${path}/${id}`)).body).toMatchObject({ enabled: true, url });
+});
+
+test('many deliveries that come at once notify the workflow of their webhook at once, and then ever more seldom', async () => {
+  const notified: number[] = [];
+  const workflows = { notify: () => notified.push(performance.now()) } as unknown as WorkflowClient;
+  const loops = startWebhookLoops({ database, workflows, log: pino({ level: 'silent' }) });
+  onTestFinished(async () => void (await Promise.all(loops.map((loop) => loop.stop()))));
+  const announce = () => database.query(`select pg_notify('webhook_due', $1)`, [randomUUID()]);
+  await eventually('it listens', async () => (await announce()) && notified.length > 0);
+  notified.length = 0;
+  const webhookId = randomUUID();
+  const startedAtMs = performance.now();
+  for (let count = 0; count < 60; count++)
+    await database.query(`select pg_notify('webhook_due', $1)`, [webhookId]);
+  const announcedMs = performance.now();
+  expect(notified.length).toBeGreaterThan(0);
+  await eventually('the last one is not left out', () => notified.at(-1)! > announcedMs);
+  expect(notified.length).toBeLessThanOrEqual(2 + (performance.now() - startedAtMs) / 100);
 });

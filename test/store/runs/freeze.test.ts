@@ -259,7 +259,13 @@ test('frozen sessions do not crowd out others at the healer', async () => {
       graph.sessionId,
     ]);
     if (count < 2) continue;
-    const waits = { dirtySeconds: 3_600, dueSeconds: 3_600, builtinSeconds: 30, againSeconds: 10 };
+    const waits = {
+      dirtySeconds: 3_600,
+      dueSeconds: 3_600,
+      builtinSeconds: 30,
+      awaitedSeconds: 60,
+      againSeconds: 10,
+    };
     const taken = await acquireForgottenSessions(database, waits, 1);
     expect(taken.map((session) => session.sessionId)).toEqual([graph.sessionId]);
   }
