@@ -11,13 +11,20 @@ import { Follower } from './follower.ts';
 /** Changes within this time are sent together. */
 const gapMs = 50;
 
+/**
+ * Reads of the feed and reads of its followers are never under way at once: a follower would get an older state of a node
+ * after a newer one.
+ */
 export class SessionFeed {
   readonly #database: Database;
   readonly #sessionId: string;
   readonly #followers = new Set<Follower>();
   readonly #known = new SentState();
   #last: SessionSnapshot | undefined;
-  #isReading = false;
+  /** The read of the feed that is under way. */
+  #reading: Promise<void> | undefined;
+  /** Those of its followers. */
+  readonly #pages = new Set<Promise<unknown>>();
   #isDirty = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -54,12 +61,11 @@ export class SessionFeed {
    * @returns undefined when the session is gone
    */
   async join(since: SnapshotPoint | undefined, onEnd: () => void): Promise<Follower | undefined> {
-    const read = (from?: SnapshotPoint) => readSnapshot(this.#database, this.#sessionId, from);
+    const read = (from?: SnapshotPoint) => this.#readPage(follower, from);
     const follower = new Follower(this.#sessionId, read, () => {
       this.#leave(follower);
       onEnd();
     });
-    // Events of the feed from here on come after the follower's own snapshot.
     this.#followers.add(follower);
     try {
       const first = await read(since);
@@ -72,6 +78,15 @@ export class SessionFeed {
     }
   }
 
+  /** Events of the feed that come while it is read come after it. */
+  async #readPage(follower: Follower, since?: SnapshotPoint): Promise<SessionSnapshot | undefined> {
+    while (this.#reading !== undefined) await this.#reading;
+    follower.forget();
+    const page = readSnapshot(this.#database, this.#sessionId, since);
+    this.#pages.add(page);
+    return await page.finally(() => this.#pages.delete(page));
+  }
+
   #leave(follower: Follower): void {
     this.#followers.delete(follower);
     if (this.#followers.size > 0) return;
@@ -81,23 +96,27 @@ export class SessionFeed {
 
   /** The session changed, or may have: reads it soon. */
   changed(): void {
-    if (this.#isReading) this.#isDirty = true;
+    if (this.#reading !== undefined) this.#isDirty = true;
     else this.#timer ??= setTimeout(() => void this.#reconcile(), gapMs);
   }
 
   async #reconcile(): Promise<void> {
     this.#timer = undefined;
-    this.#isReading = true;
     this.#isDirty = false;
+    this.#reading = this.#read();
+    await this.#reading;
+    this.#reading = undefined;
+    if (this.#isDirty && this.#followers.size > 0) this.changed();
+  }
+
+  async #read(): Promise<void> {
     try {
+      await Promise.allSettled(this.#pages);
       const snapshot = await readSnapshot(this.#database, this.#sessionId, this.#last?.at);
       if (snapshot === undefined) this.#deleted();
       else this.#publish(snapshot);
     } catch {
       // The database does not answer; the next check follows in seconds.
-    } finally {
-      this.#isReading = false;
-      if (this.#isDirty && this.#followers.size > 0) this.changed();
     }
   }
 

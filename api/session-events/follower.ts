@@ -12,7 +12,7 @@ import { limits } from '../../domain/limits.ts';
 import type { SessionSnapshot, SnapshotPoint } from '../../store/sessions/session-watch.ts';
 import { SentState, type SessionEvent, writeEvent, writeEvents } from './events.ts';
 
-/** The session's changes after a place; undefined when it is gone. */
+/** The session's changes after a place; undefined when it is gone. The follower forgets what is older when it begins. */
 export type ReadSnapshotFrom = (since: SnapshotPoint) => Promise<SessionSnapshot | undefined>;
 
 /** Events from the feed; `text` is made once for all followers. */
@@ -75,6 +75,12 @@ export class Follower {
     this.#bufferedBytes += text.length;
     if (this.#bufferedBytes > limits.sessionEventBufferBytes) this.#drop();
     this.#wake();
+  }
+
+  /** Drops what the feed has sent so far: the page that is read now includes it. */
+  forget(): void {
+    this.#drop();
+    this.#hasDropped = false;
   }
 
   /** Shows proxies and the caller that the connection is alive, unless bytes are waiting to be sent. */
@@ -143,7 +149,7 @@ export class Follower {
         known = new SentState();
         at = yield* this.#live(at);
       }
-      snapshot = await this.#page(at);
+      snapshot = await this.#readSnapshotFrom(at);
     }
     yield `event: deleted\ndata: ${JSON.stringify({ sessionId: this.#sessionId })}\n\n`;
   }
@@ -162,14 +168,6 @@ export class Follower {
       }
     }
     return at;
-  }
-
-  /** The next page. It includes all that the feed has sent by now. */
-  #page(at: SnapshotPoint): Promise<SessionSnapshot | undefined> {
-    this.#batches = [];
-    this.#bufferedBytes = 0;
-    this.#hasDropped = false;
-    return this.#readSnapshotFrom(at);
   }
 }
 

@@ -26,69 +26,37 @@ export const addWatch: AddCommand = (sessions, cli) => {
       for await (const event of follow<SessionEvent>(connect, 'deleted')) {
         watched.read(event);
         if (event.kind === 'deleted' && untilDone === true) process.exitCode = exitCodes.failed;
-        if (untilDone !== true || watched.nodes.outcome === undefined) continue;
-        const outcome = await presentOutcome(connect);
-        if (outcome === undefined) continue;
-        process.exitCode = outcome === 'succeeded' ? exitCodes.ok : exitCodes.failed;
+        if (untilDone !== true || watched.outcome === undefined) continue;
+        process.exitCode = watched.outcome === 'succeeded' ? exitCodes.ok : exitCodes.failed;
         break;
       }
     });
 };
 
-/**
- * The outcome by a read that begins now: on a busy platform an event may have been read before those that came earlier, as
- * before the upload that the caller waits for.
- */
-async function presentOutcome(
-  connect: (settings: EventsSettings) => ReturnType<typeof sessionEvents>,
-): Promise<Outcome> {
-  const nodes = new Nodes();
-  for await (const event of follow<SessionEvent>(connect, 'deleted')) {
-    nodes.read(event);
-    if (nodes.areComplete) break;
-  }
-  return nodes.outcome;
-}
-
-/** Undefined before all nodes are known, and while they are running. */
-type Outcome = 'succeeded' | 'failed' | undefined;
-
-/** The nodes of the session, as the events say. */
-class Nodes {
-  areComplete = false;
-  readonly #nodes = new Map<number, { readonly name: string; readonly state: string }>();
-
-  read(event: SessionEvent): void {
-    // Nodes come first, all of them, and the window after them.
-    if (event.kind === 'window') this.areComplete = true;
-    if (event.kind === 'node') this.#nodes.set(event.data.id, event.data);
-  }
-
-  get outcome(): Outcome {
-    const states = [...this.#nodes.values()].map(({ state }) => state);
-    if (!this.areComplete || states.length === 0) return undefined;
-    if (states.includes('Failed')) return 'failed';
-    return states.every((state) => state === 'Succeeded') ? 'succeeded' : undefined;
-  }
-
-  nameOf(node: number): string {
-    return this.#nodes.get(node)?.name ?? `node ${node}`;
-  }
-}
-
 /** The known state of the session; reports what is new in each event. */
 class Watched {
-  readonly nodes = new Nodes();
   readonly #cli: Cli;
+  readonly #nodes = new Map<number, { readonly name: string; readonly state: string }>();
   /** The last report on each node, output and attempt: after a lost connection events may come again. */
   readonly #reported = new Map<string, string>();
+  #isComplete = false;
 
   constructor(cli: Cli) {
     this.#cli = cli;
   }
 
+  /** Undefined before all nodes are known, and while they are running. */
+  get outcome(): 'succeeded' | 'failed' | undefined {
+    const states = [...this.#nodes.values()].map(({ state }) => state);
+    if (!this.#isComplete || states.length === 0) return undefined;
+    if (states.includes('Failed')) return 'failed';
+    return states.every((state) => state === 'Succeeded') ? 'succeeded' : undefined;
+  }
+
   read(event: SessionEvent): void {
-    this.nodes.read(event);
+    // Nodes come first, all of them, and the window after them.
+    if (event.kind === 'window') this.#isComplete = true;
+    if (event.kind === 'node') this.#nodes.set(event.data.id, event.data);
     const [key, line] = this.#describe(event);
     const text = this.#cli.isJson ? JSON.stringify({ event: event.kind, data: event.data }) : line;
     if (this.#reported.get(key) === text) return;
@@ -104,7 +72,7 @@ class Watched {
       return [`node ${data.id}`, `${data.name}: ${data.state}${details}`];
     }
     if (kind === 'output') {
-      const place = `${this.nodes.nameOf(data.nodeInstanceId)}: output ${data.id}`;
+      const place = `${this.#nameOf(data.nodeInstanceId)}: output ${data.id}`;
       return [
         `output ${data.id} ${data.createdAt}`,
         `${place} ${data.outputIdentifier}, ${bytes(data.sizeBytes)}`,
@@ -113,15 +81,16 @@ class Watched {
     if (kind === 'attempt') {
       const how = data.endedAt === null ? 'started' : `ended: ${data.outcome}`;
       const attempt = `attempt ${data.attempt} of ${data.maxAttempts} ${how}`;
-      return [
-        `attempt ${data.runId} ${data.attempt}`,
-        `${this.nodes.nameOf(data.nodeInstanceId)}: ${attempt}`,
-      ];
+      return [`attempt ${data.runId} ${data.attempt}`, `${this.#nameOf(data.nodeInstanceId)}: ${attempt}`];
     }
     if (kind === 'window') {
       const frozen = data.frozen ? ', frozen' : '';
       return ['window', `session: ${data.status}${frozen}, participants: ${data.participantCount}`];
     }
     return [kind, kind === 'deleted' ? 'session: deleted' : `session: ${kind}`];
+  }
+
+  #nameOf(node: number): string {
+    return this.#nodes.get(node)?.name ?? `node ${node}`;
   }
 }

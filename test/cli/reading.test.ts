@@ -1,8 +1,6 @@
 /** What is read in a terminal: watched sessions, reports, layouts, the doctor, completion. */
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer as createPlainServer, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -61,31 +59,6 @@ describe('sdp sessions watch', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(events.at(-1)).toMatchObject({ event: 'node', data: { name: 'n1', state: 'Failed' } });
-  });
-
-  test('does not end by an event that the platform read before those that came earlier', async () => {
-    const event = (kind: string, data: object) => `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
-    const node = (state: string) => event('node', { id: 1, name: 'n1', state, statusDetails: '' });
-    const window = event('window', { status: 'open', participantCount: 1 });
-    const late = [
-      node('Pending') + window + node('Succeeded'),
-      node('Pending') + window,
-      node('Failed') + window,
-    ];
-    const streams: ServerResponse[] = [];
-    const server = createPlainServer((_request, response) => {
-      response.setHeader('content-type', 'text/event-stream').write(late[streams.push(response) - 1]);
-      // What was read later comes later.
-      if (streams.length === 2) streams[0]!.write(node('Failed'));
-    });
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { code, out } = await sdp(['sessions', 'watch', randomUUID(), '--until-done'], { SDP_URL: url });
-    expect([code, out]).toEqual([1, expect.stringMatching(/n1: Failed\n$/)]);
   });
 
   test('shows the words of a runner on one line, and nothing in them moves the cursor', async () => {

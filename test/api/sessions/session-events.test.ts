@@ -1,6 +1,7 @@
 /** Events of a session as they come, and its activity afterwards. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { SessionFeed } from '../../../api/session-events/feed.ts';
 import { ask, startTestApi } from '../../support/api.ts';
 import { openDatabase } from '../../support/databases.ts';
 import { type EventReader, followEvents, type ReceivedEvent } from '../../support/events.ts';
@@ -122,6 +123,42 @@ describe('a followed session', () => {
       ({ kind, data }) => kind === 'attempt' && data.attempt === 2 && data.outcome === 'failed',
     );
     reader.close();
+  });
+
+  test('sends a caller that joins during a read no older state after the newer one', async () => {
+    const graph = await stage.chainOf(1);
+    const held = Promise.withResolvers<void>();
+    let [isHeld, reads] = [false, 0];
+    const slow = {
+      async query(...statement: Parameters<typeof database.query>) {
+        reads += 1;
+        const isOfNodes = isHeld && reads > 1;
+        const rows = await database.query(...statement);
+        if (isOfNodes) await held.promise;
+        return rows;
+      },
+    } as typeof database;
+    const feed = new SessionFeed(slow, graph.sessionId);
+    await feed.open();
+    await stage.upload(graph, 'input', 'a');
+    [isHeld, reads] = [true, 0];
+    feed.changed();
+    await eventually('the feed has read', () => reads >= 3);
+    await stage.runner().acquire(graph.template);
+    [isHeld, reads] = [false, 0];
+    const joined = feed.join(undefined, () => undefined);
+    if (reads > 0) await joined;
+    held.resolve();
+    const { stream } = (await joined)!;
+    let text = '';
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    await stage.upload(graph, 'input', 'b');
+    await eventually('the newest upload', () => feed.changed() ?? text.includes('event: output'));
+    stream.destroy();
+    const states = text.matchAll(/"name":"n1".*?"state":"(\w+)"/g);
+    expect(new Set([...states].map(([, state]) => state))).toEqual(new Set(['Processing']));
   });
 
   test('sends a freeze, and ends with the deletion of the session', async () => {
