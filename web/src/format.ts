@@ -52,8 +52,8 @@ export function formatAgo(iso: string, nowMs: number, older = formatDateTime): s
   if (Number.isNaN(seconds)) return iso;
   const size = Math.abs(seconds);
   if (size < 45) return 'just now';
-  if (size < 45 * 60) return away(Math.round(seconds / 60), 'min');
-  if (size < 22 * 3600) return away(Math.round(seconds / 3600), 'h');
+  if (size < 59.5 * 60) return away(Math.round(seconds / 60), 'min');
+  if (size < 23.5 * 3600) return away(Math.round(seconds / 3600), 'h');
   if (size < 7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day');
   return older(iso);
 }

@@ -46,6 +46,7 @@ test('times of day stand as how long ago they were, older ones as themselves', (
   const now = Date.parse('2026-03-14T12:00:00Z');
   expect(formatAgo('2026-03-14T11:59:50Z', now)).toBe('just now');
   expect(formatAgo('2026-03-14T11:57:00Z', now)).toBe('3 min ago');
+  expect(formatAgo('2026-03-14T11:14:00Z', now)).toBe('46 min ago');
   expect(formatAgo('2026-03-14T07:10:00Z', now)).toBe('5 h ago');
   expect(formatAgo('2026-03-14T12:20:00Z', now)).toBe('in 20 min');
   expect(formatAgo('2026-03-13T12:00:00Z', now)).toBe('yesterday');
