@@ -172,7 +172,10 @@ function recordingFacts({ rowCount, time, channels }: DashboardSource): Facts {
 }
 
 const channelText = ({ name, unit, type }: DashboardSource['channels'][number]) =>
-  [name, ...(unit ? [`[${unit}]`] : []), ...(type === 'number' ? [] : [`as ${type}`])].join(' ');
+  [name, ...(unit ? [`[${unit}]`] : []), ...(isNumber(type) ? [] : [`as ${type}`])].join(' ');
+
+/** A column of whole numbers may have fractions in the next recording. */
+const isNumber = (type: string) => type === 'number' || type === 'integer';
 
 /** Two dashboards of a session may show the same output. */
 const sourcesOf = (dashboards: readonly Dashboard[]): DashboardSource[] => [
