@@ -19,22 +19,28 @@ export interface Compared {
   readonly missing: readonly string[];
 }
 
+interface Known {
+  /** By session, where they were read already; else its newest are read. */
+  readonly dashboards?: ReadonlyMap<string, readonly Dashboard[]>;
+  /** The caller's role does not allow it: runs are not asked for. */
+  readonly isWithoutRuns?: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * In the order of the ids. What the caller may not see of a session is null.
- * @param dashboards those that were read already, by session; without one its newest are read
  * @throws {ApiError} for any other refusal
  */
 export async function readCompared(
   client: ApiClient,
   ids: readonly string[],
-  dashboards: ReadonlyMap<string, readonly Dashboard[]>,
-  signal?: AbortSignal,
+  known: Known = {},
 ): Promise<Compared> {
   const found = new Map<string, ComparedSession | null>();
   const waiting = [...ids];
   const work = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
-      found.set(id, await orNull(readOne(client, id, dashboards.get(id), signal)));
+      found.set(id, await orNull(readOne(client, id, known)));
   };
   await Promise.all(Array.from({ length: sessionsAtOnce }, work));
   return {
@@ -46,14 +52,13 @@ export async function readCompared(
 async function readOne(
   client: ApiClient,
   id: string,
-  dashboards: readonly Dashboard[] | undefined,
-  signal: AbortSignal | undefined,
+  { dashboards, isWithoutRuns, signal }: Known,
 ): Promise<ComparedSession> {
   const session = await client.call('GET /api/v2/sessions/{id}', { params: { id }, signal });
   const [runs, outputs, shown] = await Promise.all([
-    orNull(readRuns(client, session, signal)),
+    isWithoutRuns === true ? null : orNull(readRuns(client, session, signal)),
     orNull(readOutputs(client, session, signal)),
-    dashboards ?? orNull(readDashboards(client, session, signal)),
+    dashboards?.get(id) ?? orNull(readDashboards(client, session, signal)),
   ]);
   return {
     session,
@@ -83,14 +88,14 @@ async function readRuns(client: ApiClient, session: SessionDetails, signal: Abor
       .filter(({ parentIds, currentOutputId }) => parentIds.length > 0 && currentOutputId !== null)
       .map(({ id }) => id),
   );
-  for (let page = 1; page <= maxRunPages; page++) {
+  for (let page = 1; page <= maxRunPages && wanted.size > 0; page++) {
     const query = { sessionId: session.id, state: 'completed', page, pageSize: 100 };
     const { nodeRuns, totalPages } = await client.call('GET /api/v2/node-runs', { query, signal });
     found.push(...nodeRuns);
     for (const { nodeInstanceId } of nodeRuns) wanted.delete(nodeInstanceId);
-    if (wanted.size === 0 || page >= totalPages) return { found, hasMore: false };
+    if (page >= totalPages) return { found, hasMore: false };
   }
-  return { found, hasMore: true };
+  return { found, hasMore: wanted.size > 0 };
 }
 
 /** The newest output of each node, and the files of the first Input nodes. */

@@ -97,12 +97,14 @@ function thingsOf(
     ['Metadata', new Map(leavesOf(session.metadata))],
     ['Template', templateFacts(session)],
   ]);
+  const byNode = Map.groupBy(outputs ?? [], ({ nodeInstanceId }) => nodeInstanceId);
   for (const node of session.nodeInstances) {
     const facts = nodeFacts(node, session);
-    const own = (outputs ?? []).filter(({ nodeInstanceId }) => nodeInstanceId === node.id);
+    const own = byNode.get(node.id) ?? [];
     const isInput = node.parentIds.length === 0;
     if (parts.outputs && isInput) facts.set('Files', new Set(own.map(fileText)));
-    if (parts.outputs && !isInput && own[0] !== undefined) facts.set('Newest output', bytesText(own[0]));
+    if (parts.outputs && !isInput && own[0] !== undefined && !isOfPlatform(own[0]))
+      facts.set('Newest output', bytesText(own[0]));
     if (parts.runs && !isInput) {
       const run = runs?.find(({ nodeInstanceId }) => nodeInstanceId === node.id);
       facts.set('Runner version', run === undefined ? unread(hasMoreRuns, node) : versionOf(run));
@@ -152,11 +154,15 @@ const versionOf = (run: NodeRun) => run.attempts.at(-1)?.runner?.version ?? unde
 const unread = (hasMoreRuns: boolean, { currentOutputId }: { readonly currentOutputId: number | null }) =>
   hasMoreRuns && currentOutputId !== null ? 'not among the newest runs' : undefined;
 
-/** The file of the output; one of the platform's own makes no name that another session could have. */
+/** By the name of its file, else by its identifier. */
 function fileText(output: ListedOutput): string {
   const name = output.metadata?.fileName;
   return `${typeof name === 'string' && name !== '' ? name : output.outputIdentifier}, ${bytesText(output)}`;
 }
+
+/** Recordings and dashboards hold ids of their session: their bytes are never the same. */
+const isOfPlatform = ({ metadata }: ListedOutput) =>
+  metadata?.kind === 'recording' || metadata?.kind === 'dashboard';
 
 const bytesText = ({ sizeBytes, sha256 }: ListedOutput) =>
   `${sizeBytes} bytes${sha256 === null ? '' : `, SHA-256 ${sha256.slice(0, 12)}`}`;

@@ -126,7 +126,7 @@ const addCompare: AddCommand = (sessions, cli) => {
       const ids = [...new Set(named)];
       if (ids.length < 2 || ids.length > maxCompared)
         throw new UsageError(`Name 2 to ${maxCompared} sessions.`);
-      const compared = await readCompared(await cli.connect(), ids, new Map());
+      const compared = await readCompared(await cli.connect(), ids);
       const [missing] = compared.missing;
       if (missing !== undefined) throw new Error(`There is no session ${missing}, or you may not see it.`);
       const found = differencesOf(compared.sessions);

@@ -261,6 +261,7 @@ describeInBrowser('drives of several sessions', () => {
     expect(await values('Recording', 'Channels')).toEqual(['gear', 'wing']);
     expect(await row('Node work', 'Configuration').count()).toBe(0);
     expect(await row('Metadata', 'car').count()).toBe(0);
+    expect(await row('Node table', 'Newest output').count()).toBe(0);
     const path = `/api/v2/node-instance/${pair.works[1]}/configuration`;
     const changed = { configuration: { gate: { width: 4, side: 'left' } }, rerun: true };
     const headers = { 'if-match': '"1"' };

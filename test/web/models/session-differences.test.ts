@@ -159,6 +159,24 @@ describe('between sessions', () => {
       ],
     ],
     [
+      'the bytes of recordings and dashboards, which name their session, are not compared',
+      {
+        nodes: { in: {}, laps: {}, charts: {} },
+        outputs: [2, 3].map((node) => ({
+          ...file(node, 'x', 'a'),
+          metadata: { kind: node === 2 ? 'recording' : 'dashboard' },
+        })),
+      },
+      {
+        nodes: { in: {}, laps: {}, charts: {} },
+        outputs: [2, 3].map((node) => ({
+          ...file(node, 'x', 'b'),
+          metadata: { kind: node === 2 ? 'recording' : 'dashboard' },
+        })),
+      },
+      [],
+    ],
+    [
       'the only recordings are compared, of whatever name, by rows and by channels that not both have',
       { sources: [source('a.csv', 100, ['speed', 'gear'])] },
       { sources: [source('b.csv', 99, ['speed', 'wing', 'tyre'], 2)] },

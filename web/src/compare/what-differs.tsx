@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { readCompared } from '../../../client/compared-sessions.ts';
 import {
   type ComparedSession,
@@ -12,6 +12,7 @@ import { plural } from '../format.ts';
 import { useEvery, useResource } from '../hooks.ts';
 import { platform } from '../http.ts';
 import { titleOf } from '../names.ts';
+import { useAbilities } from '../role.ts';
 import { nodeStyle, sessionStyles } from '../states.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -46,9 +47,15 @@ export function WhatDiffers(props: Props & { isOpen: boolean; onOpen: (isOpen: b
 
 function Differences({ dashboards, recordings }: Props) {
   const bySession = Map.groupBy(dashboards, ({ sessionId }) => sessionId);
+  const { readRuns } = useAbilities();
   const found = useResource(
     dashboards.map(({ id }) => id).join(),
-    (signal) => readCompared(platform, [...bySession.keys()], bySession, signal),
+    (signal) =>
+      readCompared(platform, [...bySession.keys()], {
+        dashboards: bySession,
+        isWithoutRuns: !readRuns,
+        signal,
+      }),
     { keepWhileLoading: true },
   );
   const sessions = found.data?.sessions ?? [];
@@ -76,7 +83,7 @@ function Differences({ dashboards, recordings }: Props) {
 function DifferenceTable(props: { sessions: readonly ComparedSession[]; recordings: readonly Recording[] }) {
   const { sessions } = props;
   const [count, setCount] = useState(rowsAtOnce);
-  const { rows, same, leftOut } = differencesOf(sessions);
+  const { rows, same, leftOut } = useMemo(() => differencesOf(sessions), [sessions]);
   const groups = [...Map.groupBy(rows.slice(0, count), ({ of }) => of)];
   const others = `${plural(same, 'other thing is', 'other things are')} the same.`;
   return (
@@ -103,9 +110,12 @@ function DifferenceTable(props: { sessions: readonly ComparedSession[]; recordin
         </section>
       )}
       {rows.length > count && (
-        <button type="button" class="button button-small" onClick={() => setCount(count + rowsAtOnce)}>
-          Show more of {plural(rows.length, 'row', 'rows')}
-        </button>
+        <p>
+          {count} of {plural(rows.length, 'difference', 'differences')} are shown.{' '}
+          <button type="button" class="button button-small" onClick={() => setCount(count + rowsAtOnce)}>
+            Show more
+          </button>
+        </p>
       )}
       <p class="faint">{rows.length === 0 ? 'Nothing differs but the names and times.' : others}</p>
       {leftOut.map((sentence) => (
@@ -122,13 +132,17 @@ function Heading({ sessions, recordings }: Parameters<typeof DifferenceTable>[0]
     <thead>
       <tr>
         <th scope="col">What</th>
-        {sessions.map(({ session }) => {
+        {sessions.map(({ session }, place) => {
+          const before = sessions.slice(0, place).filter((one) => one.session.name === session.name).length;
           const recording = recordings.find(({ sessionId }) => sessionId === session.id);
           return (
             <th key={session.id} scope="col">
               {recording !== undefined && <Swatch index={recording.colour} />}{' '}
-              <a href={`/sessions/${session.id}`}>{session.name}</a>{' '}
-              <span class="faint">
+              <a href={`/sessions/${session.id}`}>
+                {session.name}
+                {before > 0 && ` (${before + 1})`}
+              </a>{' '}
+              <span class="faint difference-age">
                 <Ago at={session.createdAt} />
               </span>
             </th>
