@@ -90,7 +90,7 @@ function DifferenceTable(props: { sessions: readonly ComparedSession[]; recordin
     <>
       {rows.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, and keys scroll only what has the focus
-        <section class="differences" aria-label="Table of what differs" tabIndex={0}>
+        <section class="compare-differences" aria-label="Table of what differs" tabIndex={0}>
           <table>
             <caption class="visually-hidden">What differs between the sessions</caption>
             <Heading {...props} />
