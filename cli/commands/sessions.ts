@@ -1,8 +1,11 @@
 /** `sdp sessions`: finding, reading and changing sessions. */
 import { Option } from 'commander';
 import type { Query } from '../../client/api-client.ts';
+import { maxCompared, readCompared } from '../../client/compared-sessions.ts';
+import { type ComparedSession, differencesOf, textsOf } from '../../client/session-differences.ts';
 import type { SessionDetails, SessionList } from '../../client/types.ts';
 import { type AddCommand, examples, id, priority, uuid, wholeNumber } from '../cli.ts';
+import { UsageError } from '../errors.ts';
 import { findProject, findSessionTemplate } from '../find-by-name.ts';
 import { nodeTable } from '../node-table.ts';
 import { facts, pageNote, table, time } from '../output.ts';
@@ -71,6 +74,7 @@ const addReading: AddCommand = (sessions, cli) => {
       cli.print(found, () => listed(found));
     });
   addDetails(sessions, cli);
+  addCompare(sessions, cli);
 };
 
 const addDetails: AddCommand = (sessions, cli) => {
@@ -102,6 +106,51 @@ const addDetails: AddCommand = (sessions, cli) => {
       cli.print(found, () => described(found));
     });
 };
+
+const addCompare: AddCommand = (sessions, cli) => {
+  sessions
+    .command('compare')
+    .description(
+      'Shows what differs between sessions: metadata, configurations, runner versions, files, recordings.',
+    )
+    .argument(
+      '<sessionIds...>',
+      `2 to ${maxCompared} sessions`,
+      (value: string, before: readonly string[] = []) => [...before, uuid(value)],
+    )
+    .addHelpText(
+      'after',
+      examples('sessions compare 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10 0198f2b5-11d0-7b6e-8a43-6f0de41c2b97'),
+    )
+    .action(async (named: string[]) => {
+      const ids = [...new Set(named)];
+      if (ids.length < 2 || ids.length > maxCompared)
+        throw new UsageError(`Name 2 to ${maxCompared} sessions.`);
+      const compared = await readCompared(await cli.connect(), ids);
+      const [missing] = compared.missing;
+      if (missing !== undefined) throw new Error(`There is no session ${missing}, or you may not see it.`);
+      const found = differencesOf(compared.sessions);
+      cli.print({ sessions: ids, ...found }, () => differing(compared.sessions, found));
+    });
+};
+
+/** A column for each session: a short name, and where two have the same, with the id. */
+function differing(compared: readonly ComparedSession[], found: ReturnType<typeof differencesOf>): string {
+  const { rows, same, leftOut } = found;
+  const columns = compared.map(({ session }, place) => {
+    const isOnly = compared.filter((one) => one.session.name === session.name).length === 1;
+    const cell = ({ texts }: { texts: string[] }) => texts[place];
+    return [isOnly ? session.name : `${session.name} (${session.id})`, cell] as const;
+  });
+  const shown = rows.map((row) => ({ ...row, texts: textsOf(row) }));
+  return [
+    rows.length === 0
+      ? 'Nothing differs but the names and times.'
+      : table(shown, { OF: (row) => row.of, WHAT: ({ name }) => name, ...Object.fromEntries(columns) }),
+    `\nThe same in all: ${same}.`,
+    ...leftOut,
+  ].join('\n');
+}
 
 const listed = (found: SessionList) =>
   table(found.sessions, {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
+import { outsideTemplate } from '../support/graph.ts';
 import { runnerStage } from '../support/runner.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../support/templates.ts';
 import { brokenLineTo } from './broken-line.ts';
@@ -216,4 +217,72 @@ test('a session adopts what its template says by now, and another template', asy
     'There is no session template nowhere: see `sdp templates list`.\n',
   ]);
   expect((await sdp(['sessions', 'show', session.id])).out).toMatch(/^Template +other/m);
+});
+
+test('sessions are compared by what differs alone: metadata, configuration, files and the runner of a rerun', async () => {
+  const name = `compared-${randomUUID()}`;
+  await outsideTemplate(stage.database, name);
+  const work = { Name: 'work', NodeTemplateName: name, Parents: ['in'] };
+  const file = templateFile(name, [
+    inputNode('in'),
+    { ...work, DefaultConfiguration: { gate: { width: 3 } } },
+  ]);
+  await sdp(['templates', 'import', '-'], {}, JSON.stringify(file));
+  const { id: project } = await json('projects', 'create', name);
+  const names = ['--project', String(project), '--template', name];
+  const [wet, dry] = await Promise.all(
+    ['wet', 'dry'].map((tyre) =>
+      json(
+        'sessions',
+        'create',
+        ...names,
+        '--name',
+        tyre,
+        '--metadata',
+        `tyre=${tyre}`,
+        '--metadata',
+        'car=12',
+      ),
+    ),
+  );
+  const compare = (...more: string[]) => sdp(['sessions', 'compare', wet.id, dry.id, ...more]);
+  expect((await compare()).out).toMatch(
+    /^OF +WHAT +wet +dry\nMetadata +tyre +wet +dry\n\nThe same in all: \d+\.\n$/,
+  );
+  const run = async ({ nodeInstances: [input] }: typeof wet, version: string) => {
+    const graph = { sessionId: '', projectId: 0, nodes: { in: input.id }, dataSourceId: 0 };
+    await stage.upload(graph, 'in', version, { 'x-platform-output-identifier': 'lap.csv' });
+    const runner = stage.runner();
+    const body = { instanceId: runner.instanceId, templates: [name], waitSeconds: 20 };
+    const claimed = await runner.call('POST', '/tasks/claim', body, { 'user-agent': `lap-tools/${version}` });
+    await runner.write(claimed.body.taskId, 'result');
+    expect((await runner.end(claimed.body.taskId, 'complete', { outcome: 'completed' })).status).toBe(200);
+  };
+  await run(wet, '1.0.0');
+  await sdp(['config', 'set', String(dry.nodeInstances[1].id), 'gate.width=4']);
+  await run(dry, '1.1.0');
+  const { out, err } = await compare();
+  expect(err).toBe('');
+  expect(out).toMatch(
+    /^Node in +Files +lap\.csv, 5 bytes, SHA-256 \w{12} +lap\.csv, 5 bytes, SHA-256 \w{12}$/m,
+  );
+  expect(out).toMatch(/^Node work +Configuration gate\.width +3 +4$/m);
+  expect(out).toMatch(/^Node work +Runner version +lap-tools\/1\.0\.0 +lap-tools\/1\.1\.0$/m);
+  expect(JSON.parse((await compare('--json')).out)).toMatchObject({
+    sessions: [wet.id, dry.id],
+    rows: expect.arrayContaining([
+      { of: 'Node work', name: 'Configuration gate.width', values: [3, 4] },
+      { of: 'Metadata', name: 'tyre', values: ['wet', 'dry'] },
+    ]),
+  });
+  const token = { SDP_TOKEN: people.Trainee.token };
+  expect((await sdp(['sessions', 'compare', wet.id, dry.id], token)).out).toContain(
+    'Runner versions are left out',
+  );
+  expect(await sdp(['sessions', 'compare', wet.id])).toMatchObject({ code: 2 });
+  const nowhere = randomUUID();
+  expect(await sdp(['sessions', 'compare', wet.id, nowhere])).toMatchObject({
+    code: 1,
+    err: `There is no session ${nowhere}, or you may not see it.\n`,
+  });
 });

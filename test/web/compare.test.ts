@@ -3,9 +3,11 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { accessibilityFaults, appearances, wear } from './support/axe.ts';
 import { describeInBrowser, openBrowser, picture, type TestBrowser, tooWide } from './support/browser.ts';
 import { wholePlatform } from './support/platform.ts';
+import { rerunPair } from './support/reruns.ts';
 import { signInAs } from './support/sign-in.ts';
 
 const { api, administrator, token } = await wholePlatform();
@@ -241,6 +243,36 @@ describeInBrowser('drives of several sessions', () => {
     await page.getByRole('button', { name: 'Remove it' }).click();
     await page.getByText('1 session is left out').waitFor({ state: 'detached' });
     expect(asked('dashboards')).not.toContain('999999');
+  });
+
+  test('say what differs: metadata, a setting of a node, and the runner version of a rerun', async () => {
+    const pair = await rerunPair(api.url, token, call);
+    await page.goto(`${api.url}/compare?dashboards=${pair.dashboards.join(',')}`);
+    await drawn(1);
+    await page.getByText('What differs').focus();
+    await page.locator('.what-differs > summary').press('Enter');
+    const table = page.getByRole('table', { name: 'What differs between the sessions' });
+    const row = (of: string, name: string) =>
+      table
+        .locator('tbody', { has: page.getByRole('rowheader', { name: of, exact: true }) })
+        .getByRole('row', { name });
+    const values = (of: string, name: string) => row(of, name).getByRole('cell').allTextContents();
+    await expect.poll(() => values('Metadata', 'tyre')).toEqual(['soft', 'hard']);
+    expect(await values('Recording', 'Channels')).toEqual(['gear', 'wing']);
+    expect(await row('Node work', 'Configuration').count()).toBe(0);
+    expect(await row('Metadata', 'car').count()).toBe(0);
+    expect(await row('Node table', 'Newest output').count()).toBe(0);
+    const path = `/api/v2/node-instance/${pair.works[1]}/configuration`;
+    const changed = { configuration: { gate: { width: 4, side: 'left' } }, rerun: true };
+    const headers = { 'if-match': '"1"' };
+    expect((await ask(api.url, 'PUT', path, { token, json: changed, headers })).status).toBe(200);
+    await pair.end('1.1.0');
+    expect(asked('differs')).toBe('true');
+    await page.reload();
+    await expect.poll(() => values('Node work', 'Configuration gate.width')).toEqual(['3', '4']);
+    expect(await values('Node work', 'Runner version')).toEqual(['lap-tools/1.0.0', 'lap-tools/1.1.0']);
+    await page.getByText(/^\d+ other things are the same\.$/).waitFor();
+    expect(await faultsInAllAppearances(page, 'compare-differs')).toEqual([]);
   });
 
   test('are ten at once, and more on request, in both schemes and on a phone', async () => {

@@ -28,6 +28,8 @@ export interface CompareView {
   against: string | null;
   difference: boolean;
   statistics: boolean;
+  /** The table of what differs is open. */
+  differs: boolean;
   /** Cursors on the common axis. */
   a: number | null;
   b: number | null;
@@ -58,6 +60,7 @@ export function readCompareView(query: URLSearchParams): CompareView {
     against: query.get('against'),
     difference: query.get('difference') === 'true',
     statistics: query.get('statistics') === 'true',
+    differs: query.get('differs') === 'true',
     a: time(query.get('a')),
     b: time(query.get('b')),
   };
@@ -131,6 +134,7 @@ export function compareAddress(view: CompareView): string {
     against: view.against,
     difference: view.difference ? 'true' : null,
     statistics: view.statistics ? 'true' : null,
+    differs: view.differs ? 'true' : null,
     a: view.a,
     b: view.b,
   };

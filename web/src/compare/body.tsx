@@ -18,6 +18,7 @@ import { Recordings } from './recordings.tsx';
 import { StatisticsTable } from './statistics.tsx';
 import { useStepStarts } from './step-starts.ts';
 import { CompareTools } from './tools.tsx';
+import { WhatDiffers } from './what-differs.tsx';
 
 type Change = (part: Partial<CompareView>, replace?: boolean) => void;
 
@@ -39,11 +40,22 @@ export function CompareBody(props: BodyProps) {
   const anchors = { annotations: props.annotations, starts: steps.data ?? noStarts };
   const comparison = useComparison(props.dashboards, view, anchors);
   const { full } = comparison;
+  const differs = (
+    <WhatDiffers
+      dashboards={props.dashboards}
+      recordings={comparison.recordings}
+      isOpen={view.differs}
+      onOpen={(isOpen) => change({ differs: isOpen })}
+    />
+  );
   if (full === null) {
     return (
-      <Empty title="No data yet">
-        <p>The dashboards of these sessions have no rows.</p>
-      </Empty>
+      <>
+        <Empty title="No data yet">
+          <p>The dashboards of these sessions have no rows.</p>
+        </Empty>
+        {differs}
+      </>
     );
   }
   return (
@@ -58,6 +70,7 @@ export function CompareBody(props: BodyProps) {
       {steps.error !== null && (
         <Failure what="The values to align at could not be read." error={steps.error} retry={steps.reload} />
       )}
+      {differs}
       <Axis key={view.align.by} comparison={{ ...comparison, full }} view={view} change={change} />
     </>
   );

@@ -10,6 +10,7 @@ import { navigate, useAddress } from '../router.ts';
 import { Empty, Failure, Notice, Placeholder } from '../ui/notice.tsx';
 import '../styles/dashboard/dashboard.css';
 import '../styles/dashboard/compare.css';
+import '../styles/dashboard/differences.css';
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 const none: readonly never[] = [];
