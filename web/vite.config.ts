@@ -38,7 +38,12 @@ export default defineConfig({
       // Every page uses some of these small parts. A file for each cost a request, and its own start of the compression.
       output: {
         codeSplitting: {
-          groups: [{ name: 'ui', test: /\/src\/(ui\/|save\.ts|configuration\/kept-drafts)/ }],
+          groups: [
+            {
+              name: 'ui',
+              test: /\/(src\/(ui\/|save\.ts|configuration\/kept-drafts)|client\/session-outputs)/,
+            },
+          ],
         },
       },
     },
