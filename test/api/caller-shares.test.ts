@@ -248,11 +248,14 @@ describe('files for one session that wait for it', () => {
       await tx.query('select from session where id = $1 for update', [sessionId]);
       const sent = Array.from({ length: files }, (_, at) => send(urlPath, secret, `a,b\n${at},2\n`));
       await eventually('all of them are stored', async () => (await tx.query(arrived)).length >= files);
-      await eventually('one waits for the session', async () => (await tx.query(waiting)).length > 0);
+      await eventually(
+        'one waits for the session',
+        async () => (await world.database.query(waiting)).length > 0,
+      );
       for (let call = 0; call < 20; call += 1) {
         const read = await ask(world.api.url, 'GET', `/projects/${project}`, { token: people.Trainee.token });
         expect(read.status).toBe(200);
-        expect((await tx.query(waiting)).length).toBeLessThanOrEqual(2);
+        expect((await world.database.query(waiting)).length).toBeLessThanOrEqual(2);
       }
       return { sent };
     });
