@@ -95,13 +95,17 @@ export const uploadOutput = defineRoute({
         signal,
       } as const;
       const committed = await commitUpload(services, bytes, (received) =>
-        publishToSession(target.sessionId, async () => {
-          const upload = { ...received, nodeInstanceId };
-          if (announced.sent.sha256 === null) await forgetLostRepeat(services, upload);
-          return target.queuedIngestion
-            ? queueUpload(services.database, upload)
-            : publishUpload(services.database, upload);
-        }),
+        publishToSession(
+          target.sessionId,
+          async () => {
+            const upload = { ...received, nodeInstanceId };
+            if (announced.sent.sha256 === null) await forgetLostRepeat(services, upload);
+            return target.queuedIngestion
+              ? queueUpload(services.database, upload)
+              : publishUpload(services.database, upload);
+          },
+          signal,
+        ),
       );
       return await answer(services.database, target, committed);
     } catch (error) {

@@ -15,6 +15,7 @@ export const previewRoute = defineRoute({
   description: `Nothing is saved. At most ${limits.reportPreviewRows} rows, of the first ${limits.reportPreviewDimensions} dashboards and sessions.`,
   tags: ['Reports'],
   access: access.reportRead,
+  share: 'reports',
   audit: { notHere: 'It changes nothing.' },
   body: reportPreviewRequestSchema,
   responses: { 200: { description: 'The rows.', schema: reportPreviewSchema } },

@@ -11,14 +11,12 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { slices } from '../../http/turns.ts';
 import { querySessions, type SessionQueryRow } from '../../store/search/session-query.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
-import { KeyedLimiter } from '../keyed-limiter.ts';
+import { inLongReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import { peopleIn, showAddresses } from '../sessions/metadata.ts';
 import { invalidQuerySchema, sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
 
 const presentedAtOnce = 5;
-/** Each may hold a hundred megabytes of metadata until its reply is made. */
-const longQueries = new KeyedLimiter(4, 2);
 
 const query = defineRoute({
   id: 'querySessions',
@@ -46,7 +44,7 @@ const query = defineRoute({
       return { sessions: await presentRows(rows, people), total };
     };
     const { sessions, total } = await (limit > limits.queryLimitDefault
-      ? longQueries.run(read, context.principal.userId)
+      ? inLongReads(context.principal.userId, context.signal, read)
       : read());
     return {
       status: 200,

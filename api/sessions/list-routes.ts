@@ -9,6 +9,7 @@ import { ownSessions } from '../../store/search/own-sessions.ts';
 import { countListed, listSessions, type SessionListFilters } from '../../store/search/session-list.ts';
 import { newestMetadata } from '../../store/search/session-metadata.ts';
 import { peopleOf } from '../identity/participants.ts';
+import { inLongReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import {
   metadataKeysQuerySchema,
@@ -99,9 +100,11 @@ const keys = defineRoute({
   access: access.sessionList,
   query: metadataKeysQuerySchema,
   responses: { 200: { description: 'The paths.', schema: metadataKeysSchema } },
-  async handler({ services, query }) {
-    const metadata = await newestMetadata(services.database, query.projectId);
-    return { status: 200, body: { keys: await metadataKeys(metadata, slices()) } };
+  async handler({ services, query, principal, signal }) {
+    const keys = await inLongReads(principal.userId, signal, async () =>
+      metadataKeys(await newestMetadata(services.database, query.projectId), slices()),
+    );
+    return { status: 200, body: { keys } };
   },
 });
 

@@ -23,9 +23,19 @@ export type CommittedUpload = Accepted<Result>;
  */
 const publications = new KeyedLimiter(8, 2, isDatabaseAway);
 
-/** Runs the transaction of an upload to a node of the session, when it is its turn. */
-export function publishToSession<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
-  return publications.run(work, sessionId);
+/**
+ * Runs the transaction of an upload to a node of the session, when it is its turn.
+ * @param signal of its call: one that was refused while it waited publishes nothing
+ */
+export function publishToSession<T>(
+  sessionId: string,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  return publications.run(() => {
+    if (signal?.reason instanceof Problem) throw signal.reason;
+    return work();
+  }, sessionId);
 }
 
 /** The same for a managed ingest. A session that is made for one file locks no other. */

@@ -40,10 +40,11 @@ export interface MetadataKey {
 
 /**
  * The paths at which plain values, or lists of them, stand; the most frequent first.
+ * @param newestFirst gone through twice
  * @param pause called after each metadata: hundreds may have thousands of paths each
  */
 export async function metadataKeys(
-  newestFirst: readonly JsonObject[],
+  newestFirst: Iterable<JsonObject>,
   pause: () => Promise<void> = async () => undefined,
 ): Promise<MetadataKey[]> {
   const sessions = new Map<string, number>();

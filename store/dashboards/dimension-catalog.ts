@@ -175,14 +175,20 @@ export async function readDimensions(
   ids: readonly number[],
 ): Promise<readonly CatalogDimension[]> {
   // An id of a dashboard finds nothing else.
-  return (await readSubjects(database, ids)) as readonly CatalogDimension[];
+  const found = await readSubjects(database, ids);
+  return found.map(
+    (one) => ({ ...one, metadata: one.metadata && JSON.parse(one.metadata) }) as CatalogDimension,
+  );
 }
 
 type DimensionField = 'id' | 'name' | 'dashboardName' | 'dashboardVersion' | 'createdAt';
 
 /** A dashboard with its session, or a session without one. */
-export type Subject = Omit<CatalogDimension, DimensionField> & {
+export type Subject = Omit<CatalogDimension, DimensionField | 'metadata'> & {
   readonly [Field in DimensionField]: CatalogDimension[Field] | null;
+} & {
+  /** JSON: as objects, those of hundreds of sessions would take many times the room. */
+  readonly metadata: string | null;
 };
 
 const subjectFields = {
@@ -196,7 +202,7 @@ const subjectFields = {
   sessionTemplateName: 't.name as session_template_name',
   projectId: 's.project_id',
   projectTitle: 'p.title as project_title',
-  metadata: 'session_shown_metadata(s) as metadata',
+  metadata: 'session_shown_metadata(s)::text as metadata',
 };
 const scenarioFields = {
   id: 'i.id',

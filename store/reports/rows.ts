@@ -27,6 +27,8 @@ import { annotationsOf, type ReportAnnotation } from './annotations.ts';
 import { type ChannelStatistics, channelsOf } from './channels.ts';
 
 const batchSize = 200;
+/** The same where expressions read metadata, of which a session may have 64 KB. */
+const batchSizeOfMetadata = 100;
 /** A dashboard of many scenarios and members has a row for each pair. */
 const maxRowsAtOnce = 1_000;
 /** Texts of rows that are written at once. */
@@ -125,8 +127,9 @@ export async function* reportRows(
       ? await idsOfSessions(database, bySession(filter), subjectLimit)
       : await idsOfDimensions(database, filter, { order: 'ascending', offset: 0, limit: subjectLimit });
   const statement = statementOf(report, filter);
+  const size = report.reads('metadata') ? batchSizeOfMetadata : batchSize;
   const read = async (at: number) => {
-    const subjects = await readSubjects(database, ids.slice(at, at + batchSize), statement);
+    const subjects = await readSubjects(database, ids.slice(at, at + size), statement);
     const members = new Set(subjects.flatMap((subject) => membersOf(subject, filter.user)));
     const sessions = report.reads(annotationList) ? subjects.map(({ sessionId }) => sessionId) : [];
     const dashboards = subjects.flatMap(({ id }) => (id === null ? [] : [id]));
@@ -139,9 +142,9 @@ export async function* reportRows(
   };
   // The next batch is read while this one is processed.
   let next = ids.length === 0 ? undefined : read(0);
-  for (let at = 0; next !== undefined; at += batchSize) {
+  for (let at = 0; next !== undefined; at += size) {
     const found = await next;
-    next = at + batchSize < ids.length ? read(at + batchSize) : undefined;
+    next = at + size < ids.length ? read(at + size) : undefined;
     // It is never awaited when the caller is gone.
     next?.catch(() => undefined);
     yield* batchesOf(found, report, filter);
@@ -228,7 +231,7 @@ function* rowsOf(
   { users, scenarios, annotations, channels }: Parts,
 ): Generator<ReportRow> {
   const dimension = dimensionOf(subject, report);
-  const metadata = report.reads('metadata') ? (subject.metadata ?? {}) : {};
+  const metadata = report.reads('metadata') ? (JSON.parse(subject.metadata ?? 'null') ?? {}) : {};
   const dashboard = report.reads('dashboard') ? dashboardOf(subject) : {};
   const shared = {
     [annotationList]: annotations,

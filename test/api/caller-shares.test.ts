@@ -191,24 +191,33 @@ describe('unfinished resumable uploads', () => {
   });
 });
 
-test('downloads of reports have a share too, as each is much work, and one caller leaves some to others', async () => {
-  const download = async (role: 'Developer' | 'Instructor') => {
-    const { status, headers } = await ask(api.url, 'GET', '/api/v2/dashboard/reports/download?format=csv', {
-      token: people[role].token,
-    });
-    return [status, headers.get('retry-after')];
-  };
-  const refused = [503, '5'];
-  const { userId } = people.Developer;
-  const held = Array.from({ length: bounds.perCaller }, () => shares.acquire('reports', `person ${userId}`));
-  expect(await download('Developer')).toEqual(refused);
-  expect(await download('Instructor')).toEqual([200, null]);
-  await eventually('its place is free', () => shares.count('reports') === bounds.perCaller);
-  held.push(shares.acquire('reports', 'another'));
-  expect(await download('Instructor')).toEqual(refused);
-  for (const release of held) release();
-  expect(await download('Developer')).toEqual([200, null]);
-});
+test.for([
+  ['downloads', 'GET', '/download?format=csv', undefined],
+  ['previews', 'POST', '/preview', { columns: [] }],
+] as const)(
+  '%s of reports have a share too, as each is much work, and one caller leaves some to others',
+  async ([, method, path, json]) => {
+    const call = async (role: 'Developer' | 'Instructor') => {
+      const { status, headers } = await ask(api.url, method, `/api/v2/dashboard/reports${path}`, {
+        token: people[role].token,
+        ...(json === undefined ? {} : { json }),
+      });
+      return [status, headers.get('retry-after')];
+    };
+    const refused = [503, '5'];
+    const { userId } = people.Developer;
+    const held = Array.from({ length: bounds.perCaller }, () =>
+      shares.acquire('reports', `person ${userId}`),
+    );
+    expect(await call('Developer')).toEqual(refused);
+    expect(await call('Instructor')).toEqual([200, null]);
+    await eventually('its place is free', () => shares.count('reports') === bounds.perCaller);
+    held.push(shares.acquire('reports', 'another'));
+    expect(await call('Instructor')).toEqual(refused);
+    for (const release of held) release();
+    expect(await call('Developer')).toEqual([200, null]);
+  },
+);
 
 describe('files for one session that wait for it', () => {
   const files = 20;
@@ -239,11 +248,14 @@ describe('files for one session that wait for it', () => {
       await tx.query('select from session where id = $1 for update', [sessionId]);
       const sent = Array.from({ length: files }, (_, at) => send(urlPath, secret, `a,b\n${at},2\n`));
       await eventually('all of them are stored', async () => (await tx.query(arrived)).length >= files);
-      await eventually('one waits for the session', async () => (await tx.query(waiting)).length > 0);
+      await eventually(
+        'one waits for the session',
+        async () => (await world.database.query(waiting)).length > 0,
+      );
       for (let call = 0; call < 20; call += 1) {
         const read = await ask(world.api.url, 'GET', `/projects/${project}`, { token: people.Trainee.token });
         expect(read.status).toBe(200);
-        expect((await tx.query(waiting)).length).toBeLessThanOrEqual(2);
+        expect((await world.database.query(waiting)).length).toBeLessThanOrEqual(2);
       }
       return { sent };
     });

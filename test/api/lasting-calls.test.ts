@@ -59,6 +59,30 @@ describe('an upload that comes slowly', () => {
     expect(await outputsOf(nodeId)).toEqual([]);
   });
 
+  test('is not published either where all of it waits for its session when its sign-in is revoked', async () => {
+    const { nodeId, sessionId } = await makeNode();
+    const person = await makePerson(api.url, world.token, 'Developer');
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    const { before, late } = await database.transaction(async (tx) => {
+      await tx.query('select from session where id = $1 for update', [sessionId]);
+      const before = [1, 2].map((text) => upload(nodeId, Buffer.from(`${text}`)));
+      await eventually('two wait for the session', async () => (await database.query(waiting)).length === 2);
+      const late = upload(nodeId, Buffer.from('late'), bearer(person.token));
+      // Both are checked together.
+      const bytes = drip();
+      const beside = upload((await makeNode()).nodeId, bytes, bearer(person.token));
+      await eventually('all are under way', async () => (await pending()) === 4);
+      await revoke(person);
+      expect((await beside).status).toBe(401);
+      bytes.destroy();
+      return { before, late };
+    });
+    expect((await late).status).toBe(401);
+    expect((await Promise.all(before)).map(({ status }) => status)).toEqual([201, 201]);
+    expect(await outputsOf(nodeId)).toHaveLength(2);
+    await eventually('nothing is left', async () => (await pending()) === 0);
+  });
+
   test('of a device is refused once its own token is revoked, and that of another device goes on', async () => {
     const { nodeId } = await makeNode();
     const device = async () => {

@@ -253,8 +253,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   seriesAtOncePerCaller: 'concurrent reads of series and statistics of one caller',
   exportsAtOnce: 'concurrent exports of dashboards at one API process',
   exportsAtOncePerCaller: 'concurrent exports of dashboards of one caller',
-  reportsAtOnce: 'concurrent downloads of reports at one API process',
-  reportsAtOncePerCaller: 'concurrent downloads of reports of one caller',
+  reportsAtOnce: 'concurrent downloads and previews of reports at one API process',
+  reportsAtOncePerCaller: 'concurrent downloads and previews of reports of one caller',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };
