@@ -1,15 +1,19 @@
-/** Reads that each may hold a hundred megabytes of metadata until their reply is made. */
+/** Reads that each may hold many megabytes until their reply is made. */
 import { KeyedLimiter } from './keyed-limiter.ts';
 
-const reads = new KeyedLimiter(4, 2);
+type InTurns = <T>(callerId: string, signal: AbortSignal, read: () => Promise<T>) => Promise<T>;
 
-/**
- * Does such a read when it is its turn: a few are done at a time, and fewer of one caller.
- * @param signal a caller that is gone by then gets no read
- */
-export function inLongReads<T>(callerId: string, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-  return reads.run(async () => {
-    signal.throwIfAborted();
-    return await read();
-  }, callerId);
+/** Reads of one kind are done a few at a time, and fewer of one caller. A caller that is gone by then gets none. */
+function inTurns(): InTurns {
+  const reads = new KeyedLimiter(4, 2);
+  return (callerId, signal, read) =>
+    reads.run(async () => {
+      signal.throwIfAborted();
+      return await read();
+    }, callerId);
 }
+
+/** Metadata of hundreds of sessions. */
+export const inMetadataReads = inTurns();
+/** Whole dashboards, of hundreds of recordings with thousands of channels. */
+export const inDashboardReads = inTurns();

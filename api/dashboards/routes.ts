@@ -2,6 +2,7 @@
 import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type DimensionSource, dimensionSources } from '../../store/dashboards/dimension-sources.ts';
+import { inDashboardReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import { catalogRoutes } from './catalog.ts';
 import { exportRoutes } from './export.ts';
@@ -35,11 +36,15 @@ const one = defineRoute({
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
-    const [dimension, sources] = await Promise.all([
-      loadDimension(context),
-      dimensionSources(context.services.database, context.params.id),
-    ]);
-    return { status: 200, body: presentDashboard(dimension, sources) };
+    const { services, params, principal, signal } = context;
+    const body = await inDashboardReads(principal.userId, signal, async () => {
+      const [dimension, sources] = await Promise.all([
+        loadDimension(context),
+        dimensionSources(services.database, params.id),
+      ]);
+      return presentDashboard(dimension, sources);
+    });
+    return { status: 200, body };
   },
 });
 

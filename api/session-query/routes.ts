@@ -11,7 +11,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { slices } from '../../http/turns.ts';
 import { querySessions, type SessionQueryRow } from '../../store/search/session-query.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
-import { inLongReads } from '../long-reads.ts';
+import { inMetadataReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import { peopleIn, showAddresses } from '../sessions/metadata.ts';
 import { invalidQuerySchema, sessionQueryReplySchema, sessionQuerySchema } from './schema.ts';
@@ -44,7 +44,7 @@ const query = defineRoute({
       return { sessions: await presentRows(rows, people), total };
     };
     const { sessions, total } = await (limit > limits.queryLimitDefault
-      ? inLongReads(context.principal.userId, context.signal, read)
+      ? inMetadataReads(context.principal.userId, context.signal, read)
       : read());
     return {
       status: 200,

@@ -9,7 +9,7 @@ import { ownSessions } from '../../store/search/own-sessions.ts';
 import { countListed, listSessions, type SessionListFilters } from '../../store/search/session-list.ts';
 import { newestMetadata } from '../../store/search/session-metadata.ts';
 import { peopleOf } from '../identity/participants.ts';
-import { inLongReads } from '../long-reads.ts';
+import { inMetadataReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import {
   metadataKeysQuerySchema,
@@ -101,7 +101,7 @@ const keys = defineRoute({
   query: metadataKeysQuerySchema,
   responses: { 200: { description: 'The paths.', schema: metadataKeysSchema } },
   async handler({ services, query, principal, signal }) {
-    const keys = await inLongReads(principal.userId, signal, async () =>
+    const keys = await inMetadataReads(principal.userId, signal, async () =>
       metadataKeys(await newestMetadata(services.database, query.projectId), slices()),
     );
     return { status: 200, body: { keys } };
