@@ -97,6 +97,15 @@ export function formatValue(value: number): string {
   return Number(value.toFixed(Math.min(digits, 8))).toLocaleString('en-GB', { maximumFractionDigits: 8 });
 }
 
+/** Enough to read; with more of them the extremes beside it would need a second line. */
+const meanDigits = 4;
+
+/** A mean with as few digits as leave it between the least and the greatest value: `1,013.3`, not 1,013 below 1,013.2. */
+export function formatMean(mean: number, lowest: number, highest: number): string {
+  const rounded = [meanDigits, meanDigits + 1].map((digits) => Number(mean.toPrecision(digits)));
+  return formatValue(rounded.find((value) => value >= lowest && value <= highest) ?? mean);
+}
+
 /** How long something took: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (!(ms >= 0)) return '';

@@ -5,6 +5,7 @@ import {
   formatDate,
   formatElapsed,
   formatExactly,
+  formatMean,
   formatValue,
   plural,
   setTimeZone,
@@ -31,6 +32,13 @@ test('values keep six significant digits and never become unreadable', () => {
     '-4.2e-7',
     '0.333333',
   ]);
+});
+
+test('a mean is short, and never beyond the values that it is of', () => {
+  expect(formatMean(52.98765, 50, 56)).toBe('52.99');
+  expect(formatMean(1013.2441, 1013.18, 1013.28)).toBe('1,013.2');
+  expect(formatMean(100.0412, 100.041, 100.06)).toBe('100.041');
+  expect(formatMean(-1_000_049, -1_000_050, -1_000_048)).toBe('-1,000,049');
 });
 
 test('elapsed time grows from minutes to days and shows decimals only where they matter', () => {

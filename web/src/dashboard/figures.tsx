@@ -1,10 +1,8 @@
-import { formatCount, formatValue } from '../format.ts';
+import { formatCount, formatMean, formatValue } from '../format.ts';
 import type { Channel } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
 
 const statesNamed = 3;
-/** Enough to read; with more of them the extremes would need a second line. */
-const meanDigits = 4;
 
 /** The statistics of a channel in the visible window. Its extremes are buttons that lead to them. */
 export function Figures(props: {
@@ -31,7 +29,7 @@ export function Figures(props: {
       <Extreme word="min" extreme={min} unit={channel.unit} name={name} onJump={props.onJump} />
       {mean !== null && (
         <span title={`mean ${formatValue(mean)}`}>
-          mean {formatValue(Number(mean.toPrecision(meanDigits)))}
+          mean {formatMean(mean, min?.value ?? mean, max?.value ?? mean)}
         </span>
       )}
       <Extreme word="max" extreme={max} unit={channel.unit} name={name} onJump={props.onJump} />
