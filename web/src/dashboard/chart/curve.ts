@@ -37,7 +37,10 @@ export function sampleAt(
   // A cursor stands at whole milliseconds. Rows of one moment have no width that it could be beside.
   const besideMs = first === last ? Number.POSITIVE_INFINITY : Math.max(1, stepMs);
   if (timeMs < first - besideMs || timeMs > last + besideMs) return null;
-  if (kind !== 'number') return values[Math.max(0, times.findLastIndex((time) => time <= timeMs))] ?? null;
+  if (kind !== 'number') {
+    const begun = times.findLastIndex((time) => time <= timeMs);
+    return values[Math.max(0, begun)] ?? null;
+  }
   const index = nearestIndex(times, timeMs) ?? 0;
   // Only one row of a gap is among the points.
   const beyond = values[times[index]! < timeMs ? index + 1 : index - 1];
