@@ -106,6 +106,12 @@ export function formatMean(mean: number, lowest: number, highest: number): strin
   return formatValue(rounded.find((value) => value >= lowest && value <= highest) ?? mean);
 }
 
+/** A part, 0 to 1: only nothing is 0 %, and only everything is 100 %. */
+export function formatShare(share: number): string {
+  if (share > 0 && share < 0.01) return 'under 1 %';
+  return share > 0.99 && share < 1 ? 'over 99 %' : `${Math.round(share * 100)} %`;
+}
+
 /** How long something took: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (!(ms >= 0)) return '';

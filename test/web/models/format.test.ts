@@ -6,6 +6,7 @@ import {
   formatElapsed,
   formatExactly,
   formatMean,
+  formatShare,
   formatValue,
   plural,
   setTimeZone,
@@ -39,6 +40,16 @@ test('a mean is short, and never beyond the values that it is of', () => {
   expect(formatMean(1013.2441, 1013.18, 1013.28)).toBe('1,013.2');
   expect(formatMean(100.0412, 100.041, 100.06)).toBe('100.041');
   expect(formatMean(-1_000_049, -1_000_050, -1_000_048)).toBe('-1,000,049');
+});
+
+test('a share is all or nothing only where it is', () => {
+  expect([0, 0.004, 0.254, 0.996, 1].map(formatShare)).toEqual([
+    '0 %',
+    'under 1 %',
+    '25 %',
+    'over 99 %',
+    '100 %',
+  ]);
 });
 
 test('elapsed time grows from minutes to days and shows decimals only where they matter', () => {

@@ -1,4 +1,4 @@
-import { formatCount, formatMean, formatValue } from '../format.ts';
+import { formatCount, formatMean, formatShare, formatValue } from '../format.ts';
 import type { Channel } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
 
@@ -65,6 +65,3 @@ function Extreme(props: {
     </button>
   );
 }
-
-const formatShare = (share: number) =>
-  share > 0 && share < 0.01 ? 'under 1 %' : `${Math.round(share * 100)} %`;
