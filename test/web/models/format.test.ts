@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
+import { formatElapsed, formatMean, formatShare } from '../../../web/src/dashboard/figure-texts.ts';
 import {
   formatAgo,
   formatBytes,
   formatDate,
-  formatElapsed,
   formatExactly,
-  formatMean,
-  formatShare,
   formatValue,
   plural,
   setTimeZone,

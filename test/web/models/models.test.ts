@@ -13,7 +13,8 @@ import {
 import { channelsOf, panelsFor } from '../../../web/src/dashboard/model.ts';
 import { formatDuration } from '../../../web/src/format.ts';
 import { partsDown } from '../../../web/src/health.ts';
-import { axisOfTimes, curvesOf, readBytes, separated } from '../../../web/src/preview/read.ts';
+import { axisOfTimes } from '../../../web/src/preview/axis.ts';
+import { curvesOf, readBytes, separated } from '../../../web/src/preview/read.ts';
 import { draftOf, fieldsOf, moved } from '../../../web/src/reports/model.ts';
 import { barOf, sharedWindow, tickLabel, ticksOf, wholeSpan } from '../../../web/src/shared/model.ts';
 

@@ -1,4 +1,5 @@
-import { formatCount, formatMean, formatShare, formatValue } from '../format.ts';
+import { formatCount, formatValue } from '../format.ts';
+import { formatMean, formatShare } from './figure-texts.ts';
 import type { Channel } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
 

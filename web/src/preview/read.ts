@@ -1,6 +1,5 @@
 /** Reads the first bytes of an output as a table, JSON or text. Pure: tested without a browser. */
 
-import type { DashboardSource } from '../../../client/types.ts';
 import { parseMoment } from '../dashboard/time.ts';
 
 export interface Table {
@@ -146,12 +145,6 @@ export interface Curves {
   axis: { kind: 'time' | 'number' | 'row'; name: string };
   xs: number[];
   curves: { name: string; values: (number | null)[] }[];
-}
-
-/** What the curves of a recording are drawn over. */
-export function axisOfTimes({ kind, basis }: DashboardSource['time']): Curves['axis'] {
-  if (kind === 'absolute') return { kind: 'time', name: 'time' };
-  return basis === 'row-number' ? { kind: 'row', name: 'row' } : { kind: 'number', name: 'milliseconds' };
 }
 
 /** The columns that can be drawn, over the first column if it rises, else over the row number. */

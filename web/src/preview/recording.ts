@@ -2,7 +2,8 @@ import type { ChannelSeries, ListedOutput, SessionDimension } from '../api.ts';
 import { joinCurves } from '../dashboard/chart/join.ts';
 import { readDashboard, readSeries } from '../dashboard-api.ts';
 import { formatValue } from '../format.ts';
-import { axisOfTimes, type Curves, type Table } from './read.ts';
+import { axisOfTimes } from './axis.ts';
+import type { Curves, Table } from './read.ts';
 
 /** The channels of a columnar recording as a table; null for other outputs. */
 export function channelTable(output: ListedOutput): Table | null {
