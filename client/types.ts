@@ -357,9 +357,14 @@ export interface ConfigurationChange {
 export interface SeriesQuestion {
   /** Keys or names of channels; none where only derived ones are wanted. Default: the first 64 channels. */
   readonly channels?: readonly string[] | undefined;
-  /** Rows from this time on. Default: the start of the recordings. */
+  /**
+   * Rows from this time on, to the millisecond; those at this time count. Default: the start of the
+   * recordings.
+   */
   readonly from?: string | undefined;
-  /** Rows up to this time. Default: the end of the recordings. */
+  /**
+   * Rows up to this time, to the millisecond; those at this time count. Default: the end of the recordings.
+   */
   readonly to?: string | undefined;
   /** Answered as `=name`, after the channels, for each recording that has all channels of the expression. */
   readonly derived?: readonly {
@@ -397,9 +402,14 @@ export interface SeriesQuestion {
 export interface StatisticsQuestion {
   /** Keys or names of channels; none where only derived ones are wanted. Default: the first 64 channels. */
   readonly channels?: readonly string[] | undefined;
-  /** Rows from this time on. Default: the start of the recordings. */
+  /**
+   * Rows from this time on, to the millisecond; those at this time count. Default: the start of the
+   * recordings.
+   */
   readonly from?: string | undefined;
-  /** Rows up to this time. Default: the end of the recordings. */
+  /**
+   * Rows up to this time, to the millisecond; those at this time count. Default: the end of the recordings.
+   */
   readonly to?: string | undefined;
   /** Answered as `=name`, after the channels, for each recording that has all channels of the expression. */
   readonly derived?: readonly {
@@ -419,9 +429,14 @@ export interface StatisticsQuestion {
 export interface ExportQuestion {
   /** Keys or names of channels; none where only derived ones are wanted. Default: the first 64 channels. */
   readonly channels?: readonly string[] | undefined;
-  /** Rows from this time on. Default: the start of the recordings. */
+  /**
+   * Rows from this time on, to the millisecond; those at this time count. Default: the start of the
+   * recordings.
+   */
   readonly from?: string | undefined;
-  /** Rows up to this time. Default: the end of the recordings. */
+  /**
+   * Rows up to this time, to the millisecond; those at this time count. Default: the end of the recordings.
+   */
   readonly to?: string | undefined;
   /** Answered as `=name`, after the channels, for each recording that has all channels of the expression. */
   readonly derived?: readonly {
@@ -2491,16 +2506,20 @@ export interface ChannelStatistics {
   readonly missing: number;
   readonly min: {
     readonly value: number;
-    /** The time of the first row that has it. */
+    /** The time of the first row that has it, in whole milliseconds. */
     readonly at: string;
   } | null;
   readonly max: {
     readonly value: number;
-    /** The time of the first row that has it. */
+    /** The time of the first row that has it, in whole milliseconds. */
     readonly at: string;
   } | null;
+  /** Each row with a value counts alike, however long it lasts. */
   readonly mean: number | null;
-  /** The standard deviation of the sample; null below two values. */
+  /**
+   * The standard deviation of the sample (divided by the number of values less one); null below two values,
+   * and where squares of the values are beyond the largest number.
+   */
   readonly standardDeviation: number | null;
   /**
    * Texts and truth values by the time that they last, the longest 100 first. Null for numbers, for texts that
@@ -3748,9 +3767,15 @@ export interface Routes {
        * whose name has a comma is named by its key. Default: the first 64 channels.
        */
       readonly channels?: string | undefined;
-      /** Rows from this time on. Default: the start of the recordings. */
+      /**
+       * Rows from this time on, to the millisecond; those at this time count. Default: the start of the
+       * recordings.
+       */
       readonly from?: string | undefined;
-      /** Rows up to this time. Default: the end of the recordings. */
+      /**
+       * Rows up to this time, to the millisecond; those at this time count. Default: the end of the
+       * recordings.
+       */
       readonly to?: string | undefined;
       /**
        * Key or name of a channel of numbers that never falls (distance), or `=name` of a derived one: points
@@ -3781,9 +3806,15 @@ export interface Routes {
        * whose name has a comma is named by its key. Default: the first 64 channels.
        */
       readonly channels?: string | undefined;
-      /** Rows from this time on. Default: the start of the recordings. */
+      /**
+       * Rows from this time on, to the millisecond; those at this time count. Default: the start of the
+       * recordings.
+       */
       readonly from?: string | undefined;
-      /** Rows up to this time. Default: the end of the recordings. */
+      /**
+       * Rows up to this time, to the millisecond; those at this time count. Default: the end of the
+       * recordings.
+       */
       readonly to?: string | undefined;
     };
     reply: StatisticsReply;
@@ -3796,9 +3827,15 @@ export interface Routes {
        * whose name has a comma is named by its key. Default: the first 64 channels.
        */
       readonly channels?: string | undefined;
-      /** Rows from this time on. Default: the start of the recordings. */
+      /**
+       * Rows from this time on, to the millisecond; those at this time count. Default: the start of the
+       * recordings.
+       */
       readonly from?: string | undefined;
-      /** Rows up to this time. Default: the end of the recordings. */
+      /**
+       * Rows up to this time, to the millisecond; those at this time count. Default: the end of the
+       * recordings.
+       */
       readonly to?: string | undefined;
       /** The form of the file. */
       readonly format?: 'csv' | 'parquet' | undefined;

@@ -4,7 +4,7 @@ import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { attachment } from '../../http/bodies/download.ts';
 import { defineRoute } from '../route.ts';
-import type { ExportColumn, ExportedTimes } from '../series/protocol.ts';
+import { type ExportColumn, type ExportedTimes, recordingHeading, timeHeadings } from '../series/protocol.ts';
 import type { Services } from '../services.ts';
 import { type AskedChannels, type ChannelQuestion, findChannels } from './find-channels.ts';
 import { loadQuestion } from './load-dimension.ts';
@@ -141,7 +141,8 @@ function columnsOf(
   sources: readonly RequestedChannel['source'][],
 ): ExportColumn[] {
   const columns: { name: string; types: Set<string>; channels: (string | null)[] }[] = [];
-  const taken = new Set(['recording', 'time', 'time [s]', 'row']);
+  const taken = new Set<string>([timeHeadings[timesOf(sources)]]);
+  if (sources.length > 1) taken.add(recordingHeading);
   for (const { source, channel } of wanted) {
     const place = sources.indexOf(source);
     const label = channel.unit ? `${channel.name} [${channel.unit}]` : channel.name;

@@ -47,8 +47,14 @@ const windowShape = {
         `has a comma is named by its key. Default: the first ${seriesLimits.channels} channels.`,
       example: '502:c3,rpm',
     }),
-  from: timeParameter('from', 'Rows from this time on. Default: the start of the recordings.'),
-  to: timeParameter('to', 'Rows up to this time. Default: the end of the recordings.'),
+  from: timeParameter(
+    'from',
+    'Rows from this time on, to the millisecond; those at this time count. Default: the start of the recordings.',
+  ),
+  to: timeParameter(
+    'to',
+    'Rows up to this time, to the millisecond; those at this time count. Default: the end of the recordings.',
+  ),
 };
 
 /** The fields of a request's body, where the channels are a list. */

@@ -150,7 +150,7 @@ export const seriesSchema = z
 const extremeSchema = z
   .object({
     value: z.number(),
-    at: timestampOut().meta({ description: 'The time of the first row that has it.' }),
+    at: timestampOut().meta({ description: 'The time of the first row that has it, in whole milliseconds.' }),
   })
   .nullable();
 
@@ -164,11 +164,18 @@ const channelStatisticsSchema = z
     missing: z.int().meta({ description: 'Rows without one.' }),
     min: extremeSchema,
     max: extremeSchema,
-    mean: z.number().nullable(),
+    mean: z
+      .number()
+      .nullable()
+      .meta({ description: 'Each row with a value counts alike, however long it lasts.' }),
     standardDeviation: z
       .number()
       .nullable()
-      .meta({ description: 'The standard deviation of the sample; null below two values.' }),
+      .meta({
+        description:
+          'The standard deviation of the sample (divided by the number of values less one); null below two values, and ' +
+          'where squares of the values are beyond the largest number.',
+      }),
     states: z
       .array(
         z.object({

@@ -51,8 +51,10 @@ export interface ExportColumn {
   channels: (string | null)[];
 }
 
-/** `seconds` since the start. */
-export type ExportedTimes = 'dates' | 'seconds' | 'row-numbers';
+/** The heading of the times, `seconds` since the start. */
+export const timeHeadings = { dates: 'time', seconds: 'time [s]', 'row-numbers': 'row' } as const;
+export const recordingHeading = 'recording';
+export type ExportedTimes = keyof typeof timeHeadings;
 
 /** The rows themselves, written to a file. */
 export type ExportJob = Sources & {

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { guardedSql, guardedText } from '../../domain/reports/spreadsheet-text.ts';
 import { computedColumn } from './computed-rows.ts';
-import type { ExportJob, JobSource } from './protocol.ts';
+import { type ExportJob, type JobSource, recordingHeading, timeHeadings } from './protocol.ts';
 import { rangeWithin } from './read-source.ts';
 import { checkedColumn, rowsOf, textOf } from './scan.ts';
 
@@ -36,7 +36,9 @@ export function selectOf(job: ExportJob, index: number, from: string): string {
   const areSeveral = job.sources.length > 1;
   const isCsv = job.format === 'csv';
   const guard = (text: string) => (isCsv ? guardedText(text) : text);
-  const recording = areSeveral ? [`${textOf(guard(job.recordings[index] ?? ''))} AS recording`] : [];
+  const recording = areSeveral
+    ? [`${textOf(guard(job.recordings[index] ?? ''))} AS ${recordingHeading}`]
+    : [];
   const values = job.columns.map(({ name, type, channels }) => {
     const id = channels[index] ?? null;
     const value = id === null ? 'NULL' : cellOf(source, id, isCsv);
@@ -65,12 +67,16 @@ const wholeNumber = (value: string) =>
 
 const sqlTypes = { number: 'DOUBLE', integer: 'DOUBLE', boolean: 'BOOLEAN', text: 'VARCHAR' } as const;
 
-function timeOf({ format, timesAre, hasFineTimes }: ExportJob): string {
-  if (timesAre === 'row-numbers') return 'CAST(t AS BIGINT) AS "row"';
-  if (timesAre === 'seconds') return 't / 1000 AS "time [s]"';
+function timeOf(job: ExportJob): string {
+  return `${timeSql(job)} AS ${nameOf(timeHeadings[job.timesAre])}`;
+}
+
+function timeSql({ format, timesAre, hasFineTimes }: ExportJob): string {
+  if (timesAre === 'row-numbers') return 'CAST(t AS BIGINT)';
+  if (timesAre === 'seconds') return 't / 1000';
   const time = 'make_timestamp(CAST(round(t * 1000) AS BIGINT))';
   const fraction = hasFineTimes === true ? '%f' : '%g';
-  return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.${fraction}Z') AS time` : `${time} AS time`;
+  return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.${fraction}Z')` : time;
 }
 
 /** In a csv of whole milliseconds the rows of a fast recording would have one time. */

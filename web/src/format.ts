@@ -68,15 +68,9 @@ export function formatTimesIn(sentence: string): string {
 /** `1.4 MB`; powers of 1,024, as everywhere in the platform. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
-  const units = ['KB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 'B';
-  for (const next of units) {
-    if (value < 1024) break;
-    value /= 1024;
-    unit = next;
-  }
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+  const power = Math.min(4, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${'KMGT'[power - 1]}B`;
 }
 
 export function formatCount(count: number): string {
@@ -112,22 +106,4 @@ export function formatDuration(ms: number): string {
   const rest = Math.floor((seconds % unit.size) / unit.below);
   const whole = `${Math.floor(seconds / unit.size)} ${unit.name}`;
   return rest === 0 ? whole : `${whole} ${rest} ${unit.belowName}`;
-}
-
-/** Time since a start as `m:ss`, `h:mm:ss` or `2 d 03:04:05`; decimals as fine as `stepMs` asks for. */
-export function formatElapsed(ms: number, stepMs: number): string {
-  const decimals = stepMs >= 1000 ? 0 : stepMs >= 100 ? 1 : stepMs >= 10 ? 2 : 3;
-  const unit = 10 ** (3 - decimals);
-  const rounded = Math.round(Math.abs(ms) / unit) * unit;
-  const sign = ms < 0 && rounded > 0 ? '−' : '';
-  const days = Math.floor(rounded / 86_400_000);
-  const hours = Math.floor((rounded % 86_400_000) / 3_600_000);
-  const minutes = Math.floor((rounded % 3_600_000) / 60_000);
-  const seconds = ((rounded % 60_000) / 1000)
-    .toFixed(decimals)
-    .padStart(decimals === 0 ? 2 : 3 + decimals, '0');
-  const pad = (value: number) => String(value).padStart(2, '0');
-  if (days > 0) return `${sign}${days} d ${pad(hours)}:${pad(minutes)}:${seconds}`;
-  if (hours > 0) return `${sign}${hours}:${pad(minutes)}:${seconds}`;
-  return `${sign}${minutes}:${seconds}`;
 }

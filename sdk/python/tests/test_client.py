@@ -225,25 +225,24 @@ def test_an_output_is_saved_into_a_folder(server: Server, tmp_path: Path) -> Non
 
 def test_series_and_statistics_are_frames(server: Server) -> None:
     pytest.importorskip("pandas")
-    channel = {"key": "5:c1", "id": "c1", "name": "speed", "unit": "m/s", "type": "number", "group": ""}
-    source = {"name": "lap", "time": {"kind": "absolute"}, "channels": [channel]}
+    keys = ["5:c1", "5:c2", "5:c3"]
+    channels = [{"key": key, "name": "speed", "unit": "m/s", "type": "number", "group": ""} for key in keys]
+    source = {"name": "lap", "time": {"kind": "absolute"}, "channels": channels}
     at = 1704067200123.456
-    series = [{"channel": "5:c1", "name": "speed", "unit": "m/s", "times": [0, at, at], "values": [1, 9, 3]}]
+    series = [{"channel": key, "times": [0, at, at], "values": [1, 9, 3 + i]} for i, key in enumerate(keys)]
     least = {"value": 1, "at": "1970-01-01T00:00:01.000Z"}
-    figures = [{"key": "5:c1", "count": 3, "missing": 0, "min": least, "max": None, "mean": 2.0, "states": None}]
-    server.answers = [
-        (200, SESSION),
-        (200, {"dimensions": [{"id": 9, "name": "d"}]}),
-        (200, {"sources": [source]}),
-        (200, {"series": series}),
-        (200, {"statistics": figures}),
-    ]
+    figures = [{"key": key, "min": least, "mean": 2.0 + i, "states": None} for i, key in enumerate(keys)]
+    dimensions = {"dimensions": [{"id": 9, "name": "d"}]}
+    answers: list[Any] = [SESSION, dimensions, {"sources": [source]}, {"series": series}, {"statistics": figures}]
+    server.answers = [(200, answer) for answer in answers]
     dashboard = Platform(server.url, token="t").session("s").dashboard
     frame = dashboard.series("speed", start="1970-01-01T00:00:00Z")
     assert list(frame["speed"]) == [1, 9, 3] and str(frame.index[1]) == "2024-01-01 00:00:00.123456+00:00"
+    assert dict(frame.iloc[2]) == {"speed": 3, "lap/speed": 4, "5:c3": 5}
     assert "channels=5%3Ac1" in server.calls[-1][1]
-    speed = dict(dashboard.statistics().loc["speed"])
+    speed = dict((rows := dashboard.statistics()).loc["speed"])
     assert (speed["mean"], str(speed["min_at"]), speed["states"]) == (2.0, "1970-01-01 00:00:01+00:00", None)
+    assert dict(rows["mean"]) == {"speed": 2.0, "lap/speed": 3.0, "5:c3": 4.0}
     with pytest.raises(LookupError, match="it has speed"):
         dashboard.series("height")
 

@@ -80,6 +80,7 @@ describe('delimited text', () => {
     });
   });
 
+  const unitsBelow = simple.replace(/ \[[^\]]*\]/g, '').replace('mode\n', 'mode\ns,m/s,\n');
   const same: [string, string | Uint8Array][] = [
     ['with tabs', simple.replaceAll(',', '\t')],
     ['with semicolons', simple.replaceAll(',', ';')],
@@ -102,11 +103,9 @@ describe('delimited text', () => {
     ],
     ['with quotes around everything', simple.replace(/[^,\n]+/g, (cell) => `"${cell}"`)],
     ['with blanks around numbers', simple.replace('0.5,2,', ' 0.5 , 2 ,')],
-    [
-      'with units in a line of their own',
-      simple.replace(/ \[[^\]]*\]/g, '').replace('mode\n', 'mode\ns,m/s,\n'),
-    ],
+    ['with units in a line of their own', unitsBelow],
     ['with words for missing numbers', simple.replace('1,,run', '1,NaN,run')],
+    ['with both', unitsBelow.replace('1,,run', '1,NaN,run')],
     ['with missing numbers as C prints them', simple.replace('1,,run', '1,-nan,run')],
     ['with missing numbers as C prints them on Windows', simple.replace('1,,run', '1,-nan(ind),run')],
     ['with missing numbers as old C libraries print them', simple.replace('1,,run', '1,-1.#IND00,run')],

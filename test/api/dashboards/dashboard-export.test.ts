@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
-const { api, dimensionId, dimensionSource, firstMs, folder, get, insertDimension, people, rows } =
+const { api, dimensionId, dimensionSource, firstMs, folder, get, insertDimension, people, record, rows } =
   await dashboardWorld();
 const at = (row: number) => new Date(firstMs + row * 1000).toISOString();
 
@@ -62,6 +62,15 @@ describe('GET /api/v2/dashboard/dimensions/{id}/export', () => {
       `drive.csv,${at(0)},0.0,`,
       `"second, ""best"".csv",${at(0)},0.0,left`,
     ]);
+  });
+
+  test('numbers a channel only where another column of the file has its name', async () => {
+    const named = await record(11, 'time [s],recording,row,time\n0,1,2,3\n1,2,3,4\n');
+    const id = await insertDimension('f', [named, await record(12, 'time [s],level\n0,1\n')]);
+    const heading = async (query: string) =>
+      (await download(`${id}/export${query}`)).bytes.toString().split('\n')[0];
+    expect(await heading('?channels=11:recording,11:row,11:time')).toBe('time [s],recording,row,time');
+    expect(await heading('')).toBe('recording,time [s],recording (2),row,time,level');
   });
 
   test('numbers the rows of a recording without a time, as its charts do', async () => {

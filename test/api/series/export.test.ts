@@ -36,7 +36,7 @@ const request = (part: Partial<ExportRequest> = {}): ExportRequest => ({
 });
 
 async function leftOvers(): Promise<string[]> {
-  for (let tries = 0; tries < 50; tries++) {
+  for (let tries = 0; tries < 500; tries++) {
     const files = (await readdir(bench.cacheDir)).filter((name) => name.endsWith('.part'));
     if (files.length === 0) return [];
     await delay(20);

@@ -10,15 +10,18 @@ import {
 } from '../../../web/src/compare/address.ts';
 import { commonValues, shiftsOf } from '../../../web/src/compare/alignment.ts';
 import {
-  commonSpan,
   differencePanel,
   differencesOf,
+  subtract,
+  subtractMiddles,
+} from '../../../web/src/compare/difference.ts';
+import {
+  commonSpan,
   measuresOf,
   ownSpan,
   panelsOf,
   recordingsOf,
   shownRecordings,
-  subtract,
   suggestedMeasures,
 } from '../../../web/src/compare/model.ts';
 import { channelsOf } from '../../../web/src/dashboard/model.ts';
@@ -210,12 +213,44 @@ describe('a difference', () => {
     });
   });
 
-  test('of equal curves is nothing, also where points are extremes of short times', () => {
-    const times = Array.from({ length: 2000 }, (_, index) => index);
-    const values = times.map((index) => index * 2 + (index % 4 === 1 ? -50 : index % 4 === 2 ? 50 : 0));
-    const { values: left } = subtract(line('a', times, values), line('b', times, values));
-    expect(left.length).toBe(500);
-    expect(left.every((value) => value === 0)).toBe(true);
+  /** As the platform thins rows out: first, lowest, highest and last of each of 500 short times. */
+  const thinned = (rows: number, [from, to]: [number, number], height: (time: number) => number) => {
+    const all = Array.from({ length: rows }, (_, row) => from + (row * (to - from)) / rows);
+    const times = Array.from({ length: 500 }, (_, place) => {
+      const own = all.slice((place * rows) / 500, ((place + 1) * rows) / 500);
+      const [lowest, ...rest] = own.toSorted((x, y) => height(x) - height(y));
+      return [...new Set([own[0]!, lowest!, rest.at(-1)!, own.at(-1)!])].sort((x, y) => x - y);
+    }).flat();
+    return line('x', times, times.map(height));
+  };
+
+  test.each([900, 6000, 12_000])('of one signal at two rates is true from far away: period %i', (period) => {
+    const height = (time: number) => 50 * Math.sin((time / period) * 2 * Math.PI);
+    const own = thinned(63_000, [700, 900_700], (time) => height(time) + 1);
+    const { values } = subtractMiddles(own, thinned(100_000, [0, 1e6], height));
+    expect(values.length).toBe(250);
+    expect(Math.max(...values.map((value) => Math.abs(value! - 1)))).toBeLessThan(6);
+  });
+
+  test('is that of the rows where all of them are read', () => {
+    const times = Array.from({ length: 1800 }, (_, index) => index);
+    const noise = (time: number) => ((time * 7919) % 101) - 50;
+    const [one, other] = recordingsOf(three, [1, 3]);
+    const [panel] = panelsOf(['speed [km/h]'], [one!, other!]);
+    const raised = (key: string, index: number) =>
+      line(
+        key,
+        times,
+        times.map((time) => noise(time) + index),
+      );
+    const series = new Map(panel!.channels.map(({ key }, index) => [key, raised(key, index)]));
+    const [found] = differencesOf([panel!], one!, series, () => 1800).values();
+    expect(new Set(found!.values)).toEqual(new Set([1]));
+    expect(
+      differencesOf([panel!], one!, series, () => 9000)
+        .values()
+        .next().value!.values.length,
+    ).toBe(250);
   });
 
   test('has a curve for every other recording in its own colour', () => {
@@ -226,7 +261,9 @@ describe('a difference', () => {
     const series = new Map(
       panel!.channels.map(({ key }, index) => [key, line(key, [0, 1], [index * 5, index * 5])]),
     );
-    expect([...differencesOf([panel!], one!, series).values()].map(({ values }) => values)).toEqual([[5, 5]]);
+    expect(
+      [...differencesOf([panel!], one!, series, () => undefined).values()].map(({ values }) => values),
+    ).toEqual([[5, 5]]);
     expect(differencePanel({ ...panel!, channels: panel!.channels.slice(0, 1) }, one!)).toBeNull();
   });
 });

@@ -236,7 +236,7 @@ describe('points of every type', () => {
   });
 
   test('are read as what they are', () => {
-    expect(valueAt(points([true, false]), state!, 9)).toBe('false');
+    expect(valueAt(points([true, false]), state!, 10)).toBe('false');
     expect(valueAt(points([1, 0]), state!, 2)).toBe('true');
     expect(valueAt(points(['idle', 'run']), text!, 90)).toBe('run');
     expect(valueAt(points([3, null]), number!, 10)).toBe('–');
@@ -245,6 +245,21 @@ describe('points of every type', () => {
     const gap = { ...points([3, null, 4]), times: [0, 10, 60_000] };
     const fine = { ...number!, stepMs: 10 };
     expect([0, 50_000, 59_995, 60_000].map((at) => valueAt(gap, fine, at))).toEqual(['3', '–', '4', '4']);
+  });
+
+  test('of states last until the next change, as they are drawn', () => {
+    const changes = { ...points(['idle', 'run', null, 'idle']), times: [0, 100_000, 200_000, 300_000] };
+    const moments = [0, 99_999, 100_000, 199_000, 290_000, 300_000];
+    const read = moments.map((at) => valueAt(changes, { ...text!, stepMs: 10 }, at));
+    expect(read).toEqual(['idle', 'idle', 'run', 'run', '–', 'idle']);
+  });
+
+  test('are none where a recording has not begun, or has ended', () => {
+    const fine = { ...number!, stepMs: 10 };
+    const read = [-500, -5, 25, 500].map((at) => valueAt(points([1, 2, 3]), fine, at));
+    expect(read).toEqual(['–', '1', '3', '–']);
+    expect(valueAt(points(['idle', 'run']), { ...text!, stepMs: 10 }, 500)).toBe('–');
+    expect(valueAt(points([7]), { ...number!, stepMs: 0 }, 300)).toBe('7');
   });
 });
 

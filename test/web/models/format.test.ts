@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { formatElapsed, formatMean, formatShare } from '../../../web/src/dashboard/figure-texts.ts';
 import {
   formatAgo,
   formatBytes,
   formatDate,
-  formatElapsed,
   formatExactly,
   formatValue,
   plural,
@@ -30,6 +30,23 @@ test('values keep six significant digits and never become unreadable', () => {
     '1.23e+12',
     '-4.2e-7',
     '0.333333',
+  ]);
+});
+
+test('a mean is short, and never beyond the values that it is of', () => {
+  expect(formatMean(52.98765, 50, 56)).toBe('52.99');
+  expect(formatMean(1013.2441, 1013.18, 1013.28)).toBe('1,013.2');
+  expect(formatMean(100.0412, 100.041, 100.06)).toBe('100.041');
+  expect(formatMean(-1_000_049, -1_000_050, -1_000_048)).toBe('-1,000,049');
+});
+
+test('a share is all or nothing only where it is', () => {
+  expect([0, 0.004, 0.254, 0.996, 1].map(formatShare)).toEqual([
+    '0 %',
+    'under 1 %',
+    '25 %',
+    'over 99 %',
+    '100 %',
   ]);
 });
 

@@ -13,6 +13,7 @@ import {
 import { channelsOf, panelsFor } from '../../../web/src/dashboard/model.ts';
 import { formatDuration } from '../../../web/src/format.ts';
 import { partsDown } from '../../../web/src/health.ts';
+import { axisOfTimes } from '../../../web/src/preview/axis.ts';
 import { curvesOf, readBytes, separated } from '../../../web/src/preview/read.ts';
 import { draftOf, fieldsOf, moved } from '../../../web/src/reports/model.ts';
 import { barOf, sharedWindow, tickLabel, ticksOf, wholeSpan } from '../../../web/src/shared/model.ts';
@@ -20,6 +21,14 @@ import { barOf, sharedWindow, tickLabel, ticksOf, wholeSpan } from '../../../web
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe('the preview of an output', () => {
+  test('counts the rows of a recording without a time, and no milliseconds', () => {
+    const [from, to] = ['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:01.000Z'];
+    const named = (['column', 'row-number'] as const).map(
+      (basis) => axisOfTimes({ kind: 'relative', from, to, basis }).name,
+    );
+    expect(named).toEqual(['milliseconds', 'row']);
+  });
+
   test('reads separated values with quotes, and drops the half line at the end of what came', () => {
     const text =
       'time;"speed; real";note\n2026-03-01T00:00:00Z;1,5;"a ""b"""\n2026-03-01T00:00:01Z;2;x\n2026-03';

@@ -8,10 +8,9 @@ import { listAnnotations } from '../dashboard-api.ts';
 import { useResource } from '../hooks.ts';
 import type { CompareView } from './address.ts';
 import { type Anchors, shiftsOf } from './alignment.ts';
+import { differencePanel, differencesOf } from './difference.ts';
 import {
   commonSpan,
-  differencePanel,
-  differencesOf,
   measureOf,
   measuresOf,
   ownSpan,
@@ -121,6 +120,10 @@ export function useValues({ panels, shown, shifts, span, against }: Comparison, 
     }
     return found;
   }, [series.byKey, shiftText, owners]);
+  const rowsOf = (key: string) => {
+    const known = figures.byKey.get(key);
+    return known === undefined ? undefined : known.count + known.missing;
+  };
   const differences = useMemo(() => {
     if (!differs || against === null) return { panels: new Map<string, Panel>(), series: shifted };
     const own = panels.flatMap((panel) => {
@@ -129,9 +132,9 @@ export function useValues({ panels, shown, shifts, span, against }: Comparison, 
     });
     return {
       panels: new Map(own),
-      series: new Map([...shifted, ...differencesOf(panels, against, shifted)]),
+      series: new Map([...shifted, ...differencesOf(panels, against, shifted, rowsOf)]),
     };
-  }, [differs, against, panels, shifted]);
+  }, [differs, against, panels, shifted, figures.byKey]);
   return { series, figures, differences, keys };
 }
 

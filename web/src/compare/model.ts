@@ -1,5 +1,5 @@
 /** Recordings of several dashboards over one axis. Pure: tested without a browser. */
-import type { ChannelSeries, Dashboard } from '../../../client/types.ts';
+import type { Dashboard } from '../../../client/types.ts';
 import {
   type Channel,
   channelsOf,
@@ -182,83 +182,4 @@ export function panelsOf(measures: readonly string[], shown: readonly Recording[
     const [first] = channels;
     return first === undefined ? [] : [{ id: measure, title: first.name, unit: first.unit, channels }];
   });
-}
-
-/** The key of the difference between a channel and that of the recording it is compared with. */
-const differenceKey = (key: string) => `difference ${key}`;
-
-/** The differences of a panel's numbers to the one that belongs to `against`; null where there are none. */
-export function differencePanel(panel: Panel, against: Recording): Panel | null {
-  const base = panel.channels.find((channel) => against.channels.includes(channel));
-  const others = panel.channels.filter((channel) => channel !== base && channel.kind === 'number');
-  if (base?.kind !== 'number' || others.length === 0) return null;
-  return {
-    id: `${panel.id} difference`,
-    title: `${panel.title} − ${against.title}`,
-    unit: panel.unit,
-    channels: others.map((channel) => ({ ...channel, key: differenceKey(channel.key) })),
-  };
-}
-
-/** The series of `differencePanel`, by its keys. */
-export function differencesOf(
-  panels: readonly Panel[],
-  against: Recording,
-  series: ReadonlyMap<string, ChannelSeries>,
-): Map<string, ChannelSeries> {
-  const found = new Map<string, ChannelSeries>();
-  for (const panel of panels) {
-    const base = panel.channels.find((channel) => against.channels.includes(channel));
-    const baseSeries = base === undefined ? undefined : series.get(base.key);
-    if (baseSeries === undefined) continue;
-    for (const { key, kind } of panel.channels) {
-      const own = series.get(key);
-      if (key === base?.key || kind !== 'number' || own === undefined) continue;
-      found.set(differenceKey(key), { ...own, channel: differenceKey(key), ...subtract(own, baseSeries) });
-    }
-  }
-  return found;
-}
-
-interface Points {
-  times: number[];
-  values: (number | null)[];
-}
-
-/** At each point of `own` its distance to the line of `base`; null beyond its ends and in its gaps. */
-export function subtract(own: ChannelSeries, base: ChannelSeries): Points {
-  const [a, b] = [evened(own), evened(base)];
-  let place = 0;
-  const values = a.times.map((time, index) => {
-    while (place + 1 < b.times.length && b.times[place + 1]! < time) place += 1;
-    const value = a.values[index] ?? null;
-    const next = Math.min(place + 1, b.times.length - 1);
-    const [t0, t1] = [b.times[place], b.times[next]];
-    const [v0, v1] = [b.values[place] ?? null, b.values[next] ?? null];
-    if (value === null || t0 === undefined || t1 === undefined || v0 === null || v1 === null) return null;
-    if (time < t0 || time > t1) return null;
-    return value - (t1 === t0 ? v0 : v0 + ((v1 - v0) * (time - t0)) / (t1 - t0));
-  });
-  return { times: a.times, values };
-}
-
-/** More points than these are the first, lowest, highest and last of short times, not rows. */
-const maxRows = 1000;
-const pointsPerTime = 4;
-
-/** The middle of each short time where points are its extremes: their jumps are none of the difference. */
-function evened({ times, values }: ChannelSeries): Points {
-  const numbers = values.map((value) => (typeof value === 'number' && Number.isFinite(value) ? value : null));
-  if (times.length <= maxRows) return { times: [...times], values: numbers };
-  const even: Points = { times: [], values: [] };
-  for (let index = 0; index < times.length; index += pointsPerTime) {
-    const [own, at] = [
-      numbers.slice(index, index + pointsPerTime),
-      times.slice(index, index + pointsPerTime),
-    ];
-    const present = own.filter((value) => value !== null);
-    even.times.push((at[0]! + at.at(-1)!) / 2);
-    even.values.push(present.length < own.length ? null : (Math.min(...present) + Math.max(...present)) / 2);
-  }
-  return even;
 }

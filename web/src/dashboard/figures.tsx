@@ -1,10 +1,9 @@
 import { formatCount, formatValue } from '../format.ts';
+import { formatMean, formatShare } from './figure-texts.ts';
 import type { Channel } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
 
 const statesNamed = 3;
-/** Enough to read; with more of them the extremes would need a second line. */
-const meanDigits = 4;
 
 /** The statistics of a channel in the visible window. Its extremes are buttons that lead to them. */
 export function Figures(props: {
@@ -31,7 +30,7 @@ export function Figures(props: {
       <Extreme word="min" extreme={min} unit={channel.unit} name={name} onJump={props.onJump} />
       {mean !== null && (
         <span title={`mean ${formatValue(mean)}`}>
-          mean {formatValue(Number(mean.toPrecision(meanDigits)))}
+          mean {formatMean(mean, min?.value ?? mean, max?.value ?? mean)}
         </span>
       )}
       <Extreme word="max" extreme={max} unit={channel.unit} name={name} onJump={props.onJump} />
@@ -67,6 +66,3 @@ function Extreme(props: {
     </button>
   );
 }
-
-const formatShare = (share: number) =>
-  share > 0 && share < 0.01 ? 'under 1 %' : `${Math.round(share * 100)} %`;

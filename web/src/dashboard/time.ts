@@ -1,8 +1,9 @@
 /** Times on the axis and beside it. Pure: tested without a browser. */
 
 import type { Dashboard } from '../../../client/types.ts';
-import { formatElapsed, formatValue } from '../format.ts';
+import { formatValue } from '../format.ts';
 import type { Clock } from './address.ts';
+import { formatElapsed } from './figure-texts.ts';
 import type { TimeSpan } from './model.ts';
 
 const second = 1000;

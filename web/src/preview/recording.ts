@@ -2,6 +2,7 @@ import type { ChannelSeries, ListedOutput, SessionDimension } from '../api.ts';
 import { joinCurves } from '../dashboard/chart/join.ts';
 import { readDashboard, readSeries } from '../dashboard-api.ts';
 import { formatValue } from '../format.ts';
+import { axisOfTimes } from './axis.ts';
 import type { Curves, Table } from './read.ts';
 
 /** The channels of a columnar recording as a table; null for other outputs. */
@@ -47,16 +48,16 @@ export async function recordingCurves(
     const keys = channels.map(({ key }) => key);
     const span = { fromMs: Date.parse(source.time.from), toMs: Date.parse(source.time.to) };
     const reply = await readSeries(String(id), keys, span, pointsOfCurve, signal);
-    return joined(reply.series, source.time.kind === 'absolute');
+    return joined(reply.series, axisOfTimes(source.time));
   }
   return null;
 }
 
 /** One list of times for all curves; a curve without a point at a time has a gap. */
-function joined(series: readonly ChannelSeries[], isClock: boolean): Curves {
+function joined(series: readonly ChannelSeries[], axis: Curves['axis']): Curves {
   const { times, values } = joinCurves(series);
   return {
-    axis: { kind: isClock ? 'time' : 'number', name: isClock ? 'time' : 'milliseconds' },
+    axis,
     xs: times,
     curves: series.map(({ name, unit }, index) => ({
       name: unit === null || unit === '' ? name : `${name} [${unit}]`,

@@ -28,7 +28,9 @@ export function isUnitsLine(cells: string[], rest: CsvRecord[], decimalComma: bo
   let overNumbers = 0;
   for (const [index, raw] of cells.entries()) {
     const cell = raw.trim();
-    const below = sample.map((record) => record.cells[index] ?? '').filter((value) => value.trim() !== '');
+    const below = sample
+      .map((record) => record.cells[index] ?? '')
+      .filter((value) => value.trim() !== '' && !isMissingText(value));
     const numeric = below.length > 0 && below.every((value) => isNumberText(value, decimalComma));
     if (isNumberText(cell, decimalComma) || looksLikeTime(cell) || cell.length > 24) return false;
     // A missing value in a column of numbers is data, not a unit.

@@ -129,6 +129,11 @@ test('a channel whose recording lacks the other is drawn over that of another, b
   const wind = { ...read('2:wind', [7, 8]), times: [0.9, 2.2] };
   const { traces } = draw('xy', ['speed', 'wind'], channels, [read('1:speed', [1, 2, 3]), wind]);
   expect(traces).toEqual([{ name: 'wind', xs: [2, 3], ys: [7, 8], times: [0.9, 2.2] }]);
+  // Where the other recording has not begun, or has ended, it has no value.
+  const later = { ...wind, times: [-60, 60] };
+  expect(draw('xy', ['speed', 'wind'], channels, [read('1:speed', [1, 2, 3]), later]).traces[0]!.xs).toEqual(
+    [],
+  );
 });
 
 test('curves of several recordings over a channel say of which they are', () => {

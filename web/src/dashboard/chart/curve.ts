@@ -22,21 +22,32 @@ export function heights(series: ChannelSeries, words: Words): (number | null)[] 
   });
 }
 
-/** The value nearest to a moment; null where it has none: a gap is as long as the rows without a value. */
+/**
+ * The value at a moment: of numbers the nearest, of states and words the one that lasts there, as they are drawn. Null where
+ * there is none: in a gap, which is as long as the rows without a value, and more than a row away from all rows.
+ */
 export function sampleAt(
   series: ChannelSeries | undefined,
-  { stepMs }: Channel,
+  { kind, stepMs }: Channel,
   timeMs: number,
 ): ChannelSeries['values'][number] {
-  const index = series === undefined ? null : nearestIndex(series.times, timeMs);
-  if (series === undefined || index === null) return null;
+  const { times = [], values = [] } = series ?? {};
+  const [first, last] = [times[0], times.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  // A cursor stands at whole milliseconds. Rows of one moment have no width that it could be beside.
+  const besideMs = first === last ? Number.POSITIVE_INFINITY : Math.max(1, stepMs);
+  if (timeMs < first - besideMs || timeMs > last + besideMs) return null;
+  if (kind !== 'number') {
+    const begun = times.findLastIndex((time) => time <= timeMs);
+    return values[Math.max(0, begun)] ?? null;
+  }
+  const index = nearestIndex(times, timeMs) ?? 0;
   // Only one row of a gap is among the points.
-  const beyond = series.values[(series.times[index] ?? 0) < timeMs ? index + 1 : index - 1];
-  const distanceMs = Math.abs((series.times[index] ?? 0) - timeMs);
-  return beyond === null && distanceMs > stepMs ? null : (series.values[index] ?? null);
+  const beyond = values[times[index]! < timeMs ? index + 1 : index - 1];
+  return beyond === null && Math.abs(times[index]! - timeMs) > stepMs ? null : (values[index] ?? null);
 }
 
-/** The value nearest to a moment as a person reads it; a dash where there is none. */
+/** The value at a moment as a person reads it; a dash where there is none. */
 export function valueAt(series: ChannelSeries | undefined, channel: Channel, timeMs: number): string {
   const value = sampleAt(series, channel, timeMs);
   if (value === null) return '–';

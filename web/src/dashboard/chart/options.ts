@@ -1,7 +1,8 @@
 import uPlot from 'uplot';
 import type { Annotation } from '../../api.ts';
-import { formatElapsed, formatValue } from '../../format.ts';
+import { formatValue } from '../../format.ts';
 import type { Clock } from '../address.ts';
+import { formatElapsed } from '../figure-texts.ts';
 import type { Marks } from '../marks.ts';
 import type { Channel, TimeSpan } from '../model.ts';
 import { dayOf, elapsedStepsMs, monthNames as months, rowSteps } from '../time.ts';

@@ -34,7 +34,7 @@ export function Bars(props: {
           width={width}
           height={height}
           across={props.across}
-          up="% of rows"
+          up="% of values"
         />
         {shares.map((share, index) => {
           const from = scale.min + step * index;

@@ -131,7 +131,7 @@ function pairsOf(
     const own = across.find(({ recording }) => recording === up.recording);
     const plain = nameOf(up.channel);
     const name = isMixed ? ofSource(plain, up.recording, channels) : plain;
-    return own === undefined ? pair(other.series, up.series, name) : pairRows(own.series, up.series, name);
+    return own === undefined ? pair(other, up.series, name) : pairRows(own.series, up.series, name);
   });
 }
 

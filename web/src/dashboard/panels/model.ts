@@ -1,7 +1,7 @@
 /** The panels of a layout over the channels of a dashboard. Pure: tested without a browser. */
 import type { ChannelSeries, NewLayout } from '../../../../client/types.ts';
+import { sampleAt } from '../chart/curve.ts';
 import type { Channel, Panel } from '../model.ts';
-import { nearestIndex } from '../time.ts';
 
 /** As the platform stores it, with defaults filled in. */
 type Whole<Form> = { [Name in keyof Form]-?: Exclude<Form[Name], undefined> };
@@ -194,14 +194,17 @@ const numberOf = (value: unknown): number | null => {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 };
 
-/** One channel over another, by the nearest rows of both. */
-export function pair(across: ChannelSeries, up: ChannelSeries, name: string): Trace {
+/** One channel over another of another recording, by the time: only where that recording has a value. */
+export function pair(
+  across: { readonly series: ChannelSeries; readonly channel: Channel },
+  up: ChannelSeries,
+  name: string,
+): Trace {
   const xs: number[] = [];
   const ys: (number | null)[] = [];
   const times: number[] = [];
   for (const [place, time] of up.times.entries()) {
-    const nearest = nearestIndex(across.times, time);
-    const x = nearest === null ? null : numberOf(across.values[nearest]);
+    const x = numberOf(sampleAt(across.series, across.channel, time));
     if (x === null) continue;
     xs.push(x);
     ys.push(numberOf(up.values[place]));

@@ -1,7 +1,8 @@
 /** Key figures of a session, from its small JSON outputs and its recordings. Pure: tested without a browser. */
 
 import type { ListedOutput } from '../../../../client/types.ts';
-import { formatElapsed, formatValue, plural } from '../../format.ts';
+import { formatElapsed } from '../../dashboard/figure-texts.ts';
+import { formatValue, plural } from '../../format.ts';
 import { outputTitle } from '../../names.ts';
 
 export interface Figure {

@@ -75,15 +75,15 @@ class Dashboard:
         """Points of channels, by name or key (none: all), as a frame with a column for each channel over their times.
 
         The points are chosen so that lows and highs stay: at most ``max_points`` for each channel. Several points of
-        one time are several rows. Times of a recording without dates are durations since its beginning. Needs
-        ``pip install pandas``.
+        one time are several rows. Times of a recording without dates are durations since its beginning. The second
+        channel of a name is called ``recording/name``, each further one by its key. Needs ``pip install pandas``.
         """
         reader = library("pandas", "series()")
         chosen = self._chosen(names)
         columns: dict[str, Any] = {}
         for wire, channel in zip(self._read("series", chosen, start, end, maxPoints=max_points), chosen):
             times = _times(reader, wire["times"], channel.is_relative)
-            label = channel.name if channel.name not in columns else f"{channel.source}/{channel.name}"
+            label = _label(channel, columns)
             points = reader.Series(wire["values"], index=times, name=label)
             # The second point of a time stands beside the second ones of other channels.
             columns[label] = points.set_axis([points.index, points.groupby(level=0).cumcount()])
@@ -106,7 +106,7 @@ class Dashboard:
         rows: dict[str, Any] = {}
         for wire, channel in zip(self._read("statistics", chosen, start, end), chosen):
             least, greatest = wire.get("min") or {}, wire.get("max") or {}
-            rows[channel.name if channel.name not in rows else f"{channel.source}/{channel.name}"] = {
+            rows[_label(channel, rows)] = {
                 "unit": channel.unit,
                 "count": wire.get("count"),
                 "missing": wire.get("missing"),
@@ -152,6 +152,11 @@ class Dashboard:
             by_key = {each.get("channel") or each.get("key"): each for each in found}
             answers += [by_key[key] for key in keys]
         return answers
+
+
+def _label(channel: Channel, taken: Mapping[str, Any]) -> str:
+    names = (channel.name, f"{channel.source}/{channel.name}")
+    return next((name for name in names if name not in taken), channel.key)
 
 
 def _times(pandas: Any, times: Sequence[float], is_relative: bool) -> Any:
