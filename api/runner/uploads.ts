@@ -159,7 +159,12 @@ async function dataSourceOf(services: Services, upload: TaskUpload): Promise<Dat
 }
 
 /** Completions at the store by this process: concurrent calls share one. */
-const completions = new Map<string, Promise<string>>();
+const completions = new Map<string, Promise<Completed>>();
+
+interface Completed {
+  readonly sizeBytes: number;
+  readonly etag: string;
+}
 
 /**
  * Makes the object in the store, after all checks that could refuse it.
@@ -172,7 +177,7 @@ export async function completeUpload(
   task: HeldTask,
   upload: TaskUpload,
   watermarkInputId: number | undefined,
-): Promise<{ readonly sizeBytes: number; readonly etag: string } | null> {
+): Promise<Completed | null> {
   const { database, objects } = services;
   if (!isNamed(upload)) throw new Problem('uploadNotFound');
   const parts = await listParts(database, upload.handle);
@@ -187,10 +192,14 @@ export async function completeUpload(
   const keeper = new LeaseKeeper(database, task);
   try {
     // Not cancelled when the caller hangs up: the repeated call then finds it done.
-    const complete = () => completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost);
-    const etag = await keeper.during(() => shared(completions, upload.handle, complete));
+    // Calls that share a completion share its size: one may have listed a part that came too late for it.
+    const complete = async () => ({
+      sizeBytes,
+      etag: await completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost),
+    });
+    const completed = await keeper.during(() => shared(completions, upload.handle, complete));
     await failpoint('multipart-completed');
-    return { sizeBytes, etag };
+    return completed;
   } catch (error) {
     if ((await renewLease(database, task)) === undefined) throw new Problem('taskNotFound');
     const isElsewhere = error instanceof PartsDiffer || error instanceof MultipartGone;
