@@ -28,5 +28,5 @@ function onlyOne<Item extends { readonly id: number }>(
   if (first === undefined) throw new UsageError(`There is no ${kind} ${named}: see \`sdp ${list}\`.`);
   if (others.length === 0) return first;
   const ids = found.map(({ id }) => id).join(', ');
-  throw new UsageError(`${found.length} times there is a ${kind} ${named}: use its id (${ids}).`);
+  throw new UsageError(`${found.length} ${kind}s are called ${named}: use an id (${ids}).`);
 }
