@@ -134,13 +134,13 @@ const addCompare: AddCommand = (sessions, cli) => {
     });
 };
 
-/** A column for each session: a short name, and where two have the same, with the id. */
+/** A column for each session, in the order of the arguments; those of one name are numbered by it. */
 function differing(compared: readonly ComparedSession[], found: ReturnType<typeof differencesOf>): string {
   const { rows, same, leftOut } = found;
   const columns = compared.map(({ session }, place) => {
     const isOnly = compared.filter((one) => one.session.name === session.name).length === 1;
     const cell = ({ texts }: { texts: string[] }) => texts[place];
-    return [isOnly ? session.name : `${session.name} (${session.id})`, cell] as const;
+    return [isOnly ? session.name : `${session.name} (${place + 1})`, cell] as const;
   });
   const shown = rows.map((row) => ({ ...row, texts: textsOf(row) }));
   return [
