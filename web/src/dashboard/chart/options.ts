@@ -156,11 +156,19 @@ function valueAxis(settings: ChartSettings): uPlot.Axis {
       grid: { show: false },
     };
   }
-  const values = (_chart: uPlot, splits: (number | null)[]) =>
-    splits.map((split) => (split === null ? '' : formatValue(split)));
+  const values = (chart: uPlot, splits: (number | null)[]) => {
+    const isShown = hasRange(settings) || hasValues(chart);
+    return splits.map((split) => (split === null || !isShown ? '' : formatValue(split)));
+  };
   if (settings.logarithmic) return { ...axis, values };
   return { ...axis, splits: (_chart, _axis, min, max, step) => numberSplits(min, max, step), values };
 }
+
+const hasRange = (settings: ChartSettings) => settings.held() !== null || settings.scale() !== null;
+
+/** A chart that is not loaded yet, or has no value in its time, says nothing of values. */
+const hasValues = ({ data: [, ...curves] }: uPlot) =>
+  curves.some((values) => values.some((value) => typeof value === 'number'));
 
 const longestWord = 9;
 
