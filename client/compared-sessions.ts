@@ -1,6 +1,7 @@
 /** Reads what is compared of sessions: few requests for each, a few sessions at once. */
 import type { ApiClient } from './api-client.ts';
 import { ApiError } from './errors.ts';
+import { inParallel } from './in-parallel.ts';
 import type { ComparedSession } from './session-differences.ts';
 import { newestOutputs } from './session-outputs.ts';
 import type { Dashboard, NodeRun, SessionDetails } from './types.ts';
@@ -37,12 +38,9 @@ export async function readCompared(
   known: Known = {},
 ): Promise<Compared> {
   const found = new Map<string, ComparedSession | null>();
-  const waiting = [...ids];
-  const work = async () => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift())
-      found.set(id, await orNull(readOne(client, id, known)));
-  };
-  await Promise.all(Array.from({ length: sessionsAtOnce }, work));
+  await inParallel(ids, sessionsAtOnce, async (id) => {
+    found.set(id, await orNull(readOne(client, id, known)));
+  });
   return {
     sessions: ids.flatMap((id) => found.get(id) ?? []),
     missing: ids.filter((id) => found.get(id) === null),

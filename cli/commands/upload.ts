@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { isTransient } from '../../client/back-off.ts';
+import { inParallel } from '../../client/in-parallel.ts';
 import { type AddCommand, examples, wholeNumber } from '../cli.ts';
 import { contentTypeOf, mediaType } from '../content-type.ts';
 import { exitCodes, printError, UsageError } from '../errors.ts';
@@ -9,7 +10,7 @@ import { whenInterrupted } from '../interrupted.ts';
 import { bytes } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
 import { Progress } from '../progress.ts';
-import { inParallel, type Uploaded, uploadFile } from '../transfers.ts';
+import { type Uploaded, uploadFile } from '../transfers.ts';
 
 interface UploadOptions {
   readonly node?: string;
