@@ -120,16 +120,25 @@ export function panSpan(span: TimeSpan, part: number, full: TimeSpan): TimeSpan 
   return clampSpan({ fromMs: span.fromMs + by, toMs: span.toMs + by }, full);
 }
 
+/** How many of ascending `times` come before the first that is not before the wanted place. */
+export function countBefore(times: readonly number[], isBefore: (time: number) => boolean): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(times[middle]!)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Position of the sample nearest to `timeMs` among ascending `times`, or null when there is none. */
 export function nearestIndex(times: readonly number[], timeMs: number): number | null {
   if (times.length === 0) return null;
-  let low = 0;
-  let high = times.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle]! < timeMs) low = middle + 1;
-    else high = middle;
-  }
-  const before = times[low - 1];
-  return before !== undefined && timeMs - before < times[low]! - timeMs ? low - 1 : low;
+  const next = Math.min(
+    countBefore(times, (time) => time < timeMs),
+    times.length - 1,
+  );
+  const before = times[next - 1];
+  return before !== undefined && timeMs - before < times[next]! - timeMs ? next - 1 : next;
 }

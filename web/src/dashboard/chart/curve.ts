@@ -3,7 +3,7 @@
 import type { ChannelSeries } from '../../../../client/types.ts';
 import { formatValue } from '../../format.ts';
 import type { Channel } from '../model.ts';
-import { nearestIndex } from '../time.ts';
+import { countBefore, nearestIndex } from '../time.ts';
 
 /** The words of a text channel, each with its index; new words are appended, so that a word keeps its colour. */
 export type Words = string[];
@@ -38,8 +38,8 @@ export function sampleAt(
   const besideMs = first === last ? Number.POSITIVE_INFINITY : Math.max(1, stepMs);
   if (timeMs < first - besideMs || timeMs > last + besideMs) return null;
   if (kind !== 'number') {
-    const begun = times.findLastIndex((time) => time <= timeMs);
-    return values[Math.max(0, begun)] ?? null;
+    const begun = countBefore(times, (time) => time <= timeMs);
+    return values[Math.max(0, begun - 1)] ?? null;
   }
   const index = nearestIndex(times, timeMs) ?? 0;
   // Only one row of a gap is among the points.
