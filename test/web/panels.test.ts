@@ -11,6 +11,13 @@ import { addPanel, addText } from './support/panels.ts';
 import { wholePlatform } from './support/platform.ts';
 import { signInAs } from './support/sign-in.ts';
 
+/** What has the focus at the moment at which the form of a text is there. */
+const noteFocusOfForm = `new MutationObserver((_, watch) => {
+  if (document.querySelector('.text-panel-form') === null) return;
+  watch.disconnect();
+  window.focusOfForm = document.activeElement.tagName;
+}).observe(document.body, { childList: true, subtree: true })`;
+
 const { api, administrator, token } = await wholePlatform();
 
 describeInBrowser('the panels of a dashboard', () => {
@@ -70,7 +77,9 @@ describeInBrowser('the panels of a dashboard', () => {
     await tab.getByRole('link', { name: 'Reports', exact: true }).click();
     await tab.getByRole('heading', { name: 'Reports' }).waitFor();
     await asksBeforeReload(tab);
+    await tab.evaluate(noteFocusOfForm);
     await tab.goBack();
+    await untilTrue(tab, `window.focusOfForm === 'TEXTAREA'`);
     await expect.poll(() => area.inputValue()).toBe('New front wing.');
     await tab.keyboard.press('Control+Enter');
     await expect

@@ -38,8 +38,8 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   useKeptFocus();
   useEvery(personEveryMs, true, () => void readPerson());
   const { zone } = usePreferences();
-  useEffect(() => {
-    // After navigation within the console the focus moves to the new page, as with a page load.
+  useLayoutEffect(() => {
+    // After navigation within the console the focus moves to the new page, as with a page load: before its content asks for it.
     if (firstPath.current !== path) main.current?.focus({ preventScroll: true });
     firstPath.current = path;
     setOpen(false);

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { User } from '../api.ts';
 import { setPassword } from '../api.ts';
 import { endSignIn, signInWith, signOut } from '../auth.ts';
@@ -156,7 +156,7 @@ function EntryForm(props: {
 /** The field in which the person begins to type has the focus: by the effect in a page, by the attribute in a dialog. */
 function useFirst(isFirst: boolean) {
   const ref = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isFirst) ref.current?.focus();
   }, []);
   return { ref, autofocus: isFirst };

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { titleOf } from '../names.ts';
 import { Suggestions } from '../session/metadata-fields.tsx';
 import { sessionStyles } from '../states.ts';
@@ -69,7 +69,7 @@ function FieldSelect(props: {
 }) {
   const { condition } = props;
   const select = useRef<HTMLSelectElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (props.focused) select.current?.focus();
   }, []);
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import '../styles/menu.css';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -57,7 +57,7 @@ function useOpenMenu() {
     setOpen(false);
     if (isBack) frame.current?.querySelector<HTMLElement>('button')?.focus();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return;
     entries(frame.current)[0]?.focus();
     const outside = (event: Event) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { authState } from '../../auth.ts';
 import { keepDraft, keptDraft } from '../../configuration/kept-drafts.ts';
 import { useAuth } from '../../hooks.ts';
@@ -25,7 +25,7 @@ export function TextPanel(props: {
   const { draft, setDraft } = useDraft(props.draftKey, text);
   const edit = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (wasEdited.current && draft === null) edit.current?.focus();
     wasEdited.current = draft !== null;
   }, [draft]);
@@ -87,7 +87,8 @@ function Editor(props: {
   onKeep: () => void;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), []);
+  // Before its first frame: keys that are pressed as soon as it is seen belong to it.
+  useLayoutEffect(() => area.current?.focus(), []);
   return (
     <form
       class="text-panel-form"
