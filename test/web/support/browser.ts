@@ -113,7 +113,6 @@ async function contextIn(
   });
   context.setDefaultTimeout(patienceMs);
   await answerLate(context);
-  drawSlowly(context);
   const offences: string[] = [];
   context.on('request', (request) => {
     const url = request.url();
@@ -144,19 +143,6 @@ async function answerLate(context: BrowserContext): Promise<void> {
     if (Math.random() < 0.5) await sleep(Math.random() * maxMs);
     // The page may have gone meanwhile.
     await route.continue().catch(() => undefined);
-  });
-}
-
-/**
- * With `SLOW_PAGES=6` pages have a sixth of the processor: finds the tests that pass only where a page is drawn and its effects
- * have run at once.
- */
-function drawSlowly(context: BrowserContext): void {
-  const rate = Number(process.env.SLOW_PAGES ?? 1);
-  if (rate === 1) return;
-  context.on('page', async (page) => {
-    const devtools = await context.newCDPSession(page);
-    await devtools.send('Emulation.setCPUThrottlingRate', { rate });
   });
 }
 
