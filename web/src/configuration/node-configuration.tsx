@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
 import { useAction, useAuth, useResource } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
@@ -187,7 +187,8 @@ function useTyped(props: FormProps) {
   const fields = useMemo(() => fieldsOf(schema, shown), [schema, shown]);
   const [draft, setDraft] = useState<Draft>(() => kept?.draft ?? draftOf(fields, present.configuration));
   const isTyped = JSON.stringify(draft) !== JSON.stringify(untouched(schema, present));
-  useEffect(() => keep(isTyped ? { shown, draft } : null), [draft, shown]);
+  // At once: the person may leave the page with the next key.
+  useLayoutEffect(() => keep(isTyped ? { shown, draft } : null), [draft, shown]);
   const show = (configuration: NodeConfiguration['configuration']) => {
     setShown(configuration);
     setDraft(draftOf(fieldsOf(schema, configuration), configuration));

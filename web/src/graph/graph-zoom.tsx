@@ -1,5 +1,5 @@
 import type { RefObject, VNode } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { IconButton } from '../ui/buttons.tsx';
 import { foldToFit } from './graph-fold.ts';
 import type { GraphLayout, GraphSizes } from './graph-layout.ts';
@@ -63,7 +63,7 @@ export function useZoom(
 
 /** Turning the wheel with Ctrl zooms. */
 function useWheel(frame: RefObject<HTMLElement | null>, by: (factor: number) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = frame.current;
     if (element === null) return;
     // Not passive: the browser would zoom the whole page.
@@ -98,10 +98,13 @@ function ZoomTools(props: { by: (factor: number) => void; fit: () => void; isWho
 /** The present width of an element; 0 until it is known. */
 function useWidth(element: RefObject<HTMLElement | null>): number {
   const [widthPx, setWidthPx] = useState(0);
-  useEffect(() => {
+  // Before the first frame: the graph would be seen at another scale, and a press on its tools counted from that.
+  useLayoutEffect(() => {
     const { current } = element;
     if (current === null) return;
-    const observer = new ResizeObserver(() => setWidthPx(current.clientWidth));
+    const measure = () => setWidthPx(current.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(current);
     return () => observer.disconnect();
   }, []);

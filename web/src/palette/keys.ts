@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { authState } from '../auth.ts';
 
 /** Where single keys are text. */
@@ -12,7 +12,7 @@ const isWindowOpen = () => document.querySelector('dialog[open]') !== null;
 export function useGlobalKeys(open: (what: 'palette' | 'shortcuts') => void): void {
   const latest = useRef(open);
   latest.current = open;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.altKey || authState().phase === 'expired') return;
       const isCommand = event.ctrlKey || event.metaKey;

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** What the present page can do, for the palette. */
 export interface PageAction {
@@ -12,7 +12,7 @@ const offered = new Set<{ readonly current: readonly PageAction[] }>();
 export function usePageActions(actions: readonly PageAction[]): void {
   const latest = useRef(actions);
   latest.current = actions;
-  useEffect(() => {
+  useLayoutEffect(() => {
     offered.add(latest);
     return () => {
       offered.delete(latest);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { readSession, type SessionDetails, saveMetadata } from '../api.ts';
 import { keepDraft, keptDraft } from '../configuration/kept-drafts.ts';
 import { useAction, useAuth } from '../hooks.ts';
@@ -92,7 +92,8 @@ function Editor(props: {
     () => kept?.drafts ?? (before.length === 0 ? [newDraft()] : before.map(newDraft)),
   );
   const isTyped = differs(drafts, before);
-  useEffect(() => keepDraft(draftKey, { before, drafts } satisfies KeptDraft, isTyped), [drafts]);
+  // At once: the person may leave the page with the next key.
+  useLayoutEffect(() => keepDraft(draftKey, { before, drafts } satisfies KeptDraft, isTyped), [drafts]);
   const save = async () => {
     const changes = changesOf(drafts, before);
     if (changes.length > 0) {

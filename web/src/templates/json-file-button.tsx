@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { carriesFiles } from '../ui/drop-handlers.ts';
 import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -20,7 +20,7 @@ export function JsonFileButton(props: {
   });
   const latest = useRef(props);
   latest.current = props;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const over = (event: DragEvent) => carriesFiles(event) && event.preventDefault();
     const drop = (event: DragEvent) => {
       const file = event.dataTransfer?.files[0];

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { authState } from '../../auth.ts';
 import { keepDraft, keptDraft } from '../../configuration/kept-drafts.ts';
 import { useAuth } from '../../hooks.ts';
@@ -66,7 +66,8 @@ function useDraft(key: string, text: string) {
   const ownId = useAuth().signIn?.user.userId;
   const ownKey = `${ownId} ${key}`;
   const [draft, setDraft] = useState(() => keptDraft<string>(ownKey));
-  useEffect(() => keepDraft(ownKey, draft, draft !== null && draft !== text), [draft, ownKey]);
+  // At once: the person may leave the page with the next key.
+  useLayoutEffect(() => keepDraft(ownKey, draft, draft !== null && draft !== text), [draft, ownKey]);
   return {
     draft,
     setDraft: (next: string | null) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { carriesFiles } from '../../ui/drop-handlers.ts';
 import { Icon } from '../../ui/icon.tsx';
 
@@ -7,7 +7,7 @@ export function DropOverlay(props: { isOpen: boolean; onFiles: (files: File[]) =
   const [over, setOver] = useState(false);
   const latest = useRef(props.onFiles);
   latest.current = props.onFiles;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Each element that the pointer crosses sends an enter and a leave.
     let depth = 0;
     const set = (next: number) => {
