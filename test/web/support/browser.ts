@@ -113,6 +113,7 @@ async function contextIn(
   });
   context.setDefaultTimeout(patienceMs);
   await answerLate(context);
+  await drawLate(context);
   const offences: string[] = [];
   context.on('request', (request) => {
     const url = request.url();
@@ -144,6 +145,23 @@ async function answerLate(context: BrowserContext): Promise<void> {
     // The page may have gone meanwhile.
     await route.continue().catch(() => undefined);
   });
+}
+
+/** The time after which Preact runs effects where no frame is drawn. */
+const effectsMs = 35;
+
+/**
+ * With `LATE_FRAMES_MS=400` frames are drawn that much later, and so are the effects that wait for one: finds the tests that
+ * pass only where they are quick, and what is lost in the console when it comes before them.
+ */
+async function drawLate(context: BrowserContext): Promise<void> {
+  const laterMs = Number(process.env.LATE_FRAMES_MS ?? 0);
+  if (laterMs === 0) return;
+  await context.addInitScript(`{
+    const { requestAnimationFrame, setTimeout } = window;
+    window.requestAnimationFrame = (draw) => setTimeout(() => requestAnimationFrame(draw), ${laterMs});
+    window.setTimeout = (work, ms, ...rest) => setTimeout(work, ms === ${effectsMs} ? ${laterMs} : ms, ...rest);
+  }`);
 }
 
 /**
