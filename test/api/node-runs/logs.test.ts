@@ -59,7 +59,7 @@ describe('the log of a run', () => {
       expect.stringContaining(`Claimed by ${runner.instanceId}`),
       'second',
       `Cancelled by user ${people.Developer.userId}.`,
-      expect.stringContaining('Attempt 2 ended: cancelled'),
+      'Attempt 2 ended: cancelled.',
     ]);
   });
 
