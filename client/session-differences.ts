@@ -3,7 +3,7 @@ import type { Dashboard, DashboardSource, ListedOutput, NodeRun, SessionDetails 
 
 export interface ComparedSession {
   readonly session: SessionDetails;
-  /** Those that completed, newest first; null: the caller may not read them. */
+  /** Completed runs, newest first; null: the caller may not read them. */
   readonly runs: readonly NodeRun[] | null;
   /** There are more runs than were read. */
   readonly hasMoreRuns: boolean;

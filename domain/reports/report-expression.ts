@@ -181,7 +181,7 @@ const lastArgument = (call: readonly unknown[]): unknown => {
 };
 const isLiteral = (value: unknown) => value === undefined || (isNode(value) && value.op === 'value');
 
-/** A list of a thousand times a text of thousands is much: a loop reads what it goes over. */
+/** Inside a loop an outer name can only be compared: a long text that is read again for each entry of a long list costs much. */
 function nameFault({ op, args }: ExpressionNode, variable: string | null): string | undefined {
   return op !== 'id' || variable === null || args === variable
     ? undefined

@@ -4,7 +4,7 @@ import type { HttpClient } from './http-request.ts';
 
 /** A store that cannot be reached from here is not tried again for this long. */
 const restMs = 300_000;
-/** So long a store may be silent before its answer begins. */
+/** How long a store may be silent before its answer begins. */
 const silenceMs = 10_000;
 
 export interface DownloadRequest {

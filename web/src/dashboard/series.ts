@@ -31,7 +31,7 @@ export const points: Reading<ChannelSeries> = {
   channelsPerRequest: 12,
   settleMs: 90,
 };
-/** They come behind the curves. */
+/** Statistics are read after the curves. */
 export const statistics: Reading<ChannelStatistics> = {
   read: async (id, keys, span, signal) =>
     (await readStatistics(id, keys, span, signal)).statistics.map(withMean),
