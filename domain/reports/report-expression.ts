@@ -154,7 +154,7 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
 const charactersOf = ({ op, args }: ExpressionNode) =>
   op === 'value' && (typeof args === 'string' || args instanceof Uint8Array) ? args.length : 0;
 
-/** To write out one of 65,000 digits takes tens of milliseconds, for each row. */
+/** Refuses long integers: writing one of 65,000 digits takes tens of milliseconds, for each row. */
 const integerFault = ({ op, args }: ExpressionNode) =>
   op === 'value' && typeof args === 'bigint' && args > maxInteger
     ? 'an integer of more than 64 bits'

@@ -148,7 +148,7 @@ function readingSink(pool: pg.Pool): StatementSink {
 /** The statements of one transaction on one connection, in the order in which they were sent. */
 class Pipeline implements Tx, StatementSink {
   readonly isTransaction = true;
-  /** For an audited call alone. */
+  /** Whether an audited call has written; false for all others. */
   hasWritten = false;
   private readonly isAudited = isAuditPending();
   private readonly client: pg.PoolClient;

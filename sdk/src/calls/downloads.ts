@@ -47,7 +47,7 @@ export class Downloads {
     return found;
   }
 
-  /** For a while: it, or what answers in its place, has failed or sent other bytes. */
+  /** Reads through the platform for a while: the store, or another server at its address, failed or sent other bytes. */
   avoidStore(): void {
     this.#restsUntilMs = performance.now() + restMs;
   }
