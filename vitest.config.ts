@@ -25,7 +25,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // More than there are processors: most tests wait for servers most of the time.
     maxWorkers: 5,
-    // Limits only tell when a test hangs. Several times what the slowest needs: the machine may be busy.
+    // Limits only find tests that hang. Several times what the slowest needs: the machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,

@@ -8,7 +8,7 @@ import { builtinNodes } from './builtin/nodes.ts';
 /** A run waits so much longer with each time that it lets others go first, up to a bound. */
 const stepMs = 500;
 const maxMs = 5_000;
-/** So many times it does so whatever happens: a busy queue is not worked through at once. */
+/** How many times a run lets others go first in any case. After that it does so only while a built-in run is held. */
 const patientAttempts = 3;
 const templates = builtinNodes.map(({ name }) => name);
 

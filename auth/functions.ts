@@ -11,7 +11,7 @@ import type { AuthCaller, AuthServices } from './route.ts';
 import { isVisible, presentUser, type UserRow } from './user-view.ts';
 import { findActive, findUser, findUserByEmail, findUsers, listUsers } from './users.ts';
 
-/** More than a route answers at once: each page checks the token and counts all users. */
+/** Larger pages than those of the route, because each page checks the token and counts all users. */
 const peoplePerPage = 1_000;
 const userIdForm = uuid();
 /** The platform's own call does not carry its caller's network. */

@@ -137,7 +137,7 @@ async function isTaken(lock: string): Promise<boolean> {
   }
 }
 
-/** Whether the owner of a lock was killed: no clock tells that of a command on this machine. */
+/** Whether the owner of a lock was killed. For a command on this machine its process id says so, not a clock. */
 async function isLeft(lock: string): Promise<boolean> {
   const owner = await readFile(lock, 'utf8').catch(() => '');
   const [, pid, host] = /^(\d+) (.*)$/.exec(owner) ?? [];

@@ -15,7 +15,7 @@ import { Progress } from './progress.ts';
 /** The platform decodes compressed bytes, so that length and bytes are those of the file. */
 export const plainBytes = { 'accept-encoding': 'identity' };
 
-/** So long a store may be silent before its answer begins. */
+/** How long a store may be silent before its answer begins. */
 const storeSilenceMs = 10_000;
 
 /** All bytes came, and they are not those of the platform. */

@@ -2,7 +2,7 @@
 import { ApiError } from '../client/errors.ts';
 import type { PlatformClient } from './platform-client.ts';
 
-/** So many the platform accepts in one call. */
+/** How many accounts the platform accepts in one call. */
 const accountsAtOnce = 1_000;
 
 /**

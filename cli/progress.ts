@@ -6,7 +6,7 @@ const widestName = 32;
 const narrowestName = 12;
 /** What follows the name: the bar and the bytes. */
 const restWidth = barWidth + 24;
-/** More frequent updates are not visible. */
+/** People do not see more frequent updates. */
 const redrawEveryMs = 100;
 
 interface Bar {

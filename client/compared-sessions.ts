@@ -6,7 +6,7 @@ import type { ComparedSession } from './session-differences.ts';
 import { newestOutputs } from './session-outputs.ts';
 import type { Dashboard, NodeRun, SessionDetails } from './types.ts';
 
-/** More sessions are not compared at once. */
+/** The most sessions that are compared at once. */
 export const maxCompared = 20;
 const sessionsAtOnce = 3;
 const maxFiles = 500;

@@ -3,7 +3,7 @@ import type { Dashboard, DashboardSource, ListedOutput, NodeRun, SessionDetails 
 
 export interface ComparedSession {
   readonly session: SessionDetails;
-  /** Those that completed, newest first; null: the caller may not read them. */
+  /** Completed runs, newest first; null: the caller may not read them. */
   readonly runs: readonly NodeRun[] | null;
   /** There are more runs than were read. */
   readonly hasMoreRuns: boolean;
@@ -32,7 +32,7 @@ export interface Differences {
   readonly leftOut: readonly string[];
 }
 
-/** By name. Of a set the rows name what not all have. */
+/** Values by name. For a set the rows name the members that not all sessions have. */
 type Facts = Map<string, unknown>;
 
 export function differencesOf(compared: readonly ComparedSession[]): Differences {
@@ -71,7 +71,7 @@ const leftOutOf = (parts: Parts, compared: readonly ComparedSession[]) => [
     : []),
 ];
 
-/** In the order in which they first come. */
+/** All keys, in the order in which they come first. */
 const keysOf = (maps: readonly ReadonlyMap<string, unknown>[]): Set<string> =>
   new Set(maps.flatMap((map) => [...map.keys()]));
 
@@ -154,7 +154,7 @@ const versionOf = (run: NodeRun) => run.attempts.at(-1)?.runner?.version ?? unde
 const unread = (hasMoreRuns: boolean, { currentOutputId }: { readonly currentOutputId: number | null }) =>
   hasMoreRuns && currentOutputId !== null ? 'not among the newest runs' : undefined;
 
-/** By the name of its file, else by its identifier. */
+/** Names an output by its file, else by its identifier. */
 function fileText(output: ListedOutput): string {
   const name = output.metadata?.fileName;
   return `${typeof name === 'string' && name !== '' ? name : output.outputIdentifier}, ${bytesText(output)}`;

@@ -1,4 +1,4 @@
-/** What schemas find wrong with an input, in words for its sender. A schema's own message goes before. */
+/** What schemas find wrong with an input, in words for its sender. A message that a schema has itself is used instead. */
 import type { z } from 'zod';
 
 const kinds: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ const unknownMethod = '_OTHER';
 
 /**
  * Makes a POST the method that its header names, where every route of the path declares `methodOverride`. It runs before
- * all that look at the method, so that none of them knows another one.
+ * all that read the method, so they see only the final one.
  */
 export function overridden(sets: readonly RouteSet[]): Middleware {
   const routes = sets.flatMap((set) => set.routes);

@@ -3,7 +3,7 @@ import { requestServed } from '../telemetry/metrics.ts';
 import type { AppOptions } from './app.ts';
 import type { Route } from './route.ts';
 
-/** For {@link AppOptions.observe} of an app that serves these routes. */
+/** Makes {@link AppOptions.observe} for an app that serves these routes. */
 export function observeRoutes(
   routes: readonly Pick<Route, 'id' | 'method' | 'path'>[],
 ): NonNullable<AppOptions['observe']> {

@@ -17,7 +17,7 @@ interface QueueOf {
   readonly tasks: number;
   readonly oldestSeconds: number;
   readonly runnerType: string | null;
-  /** That are there for it; null where the platform runs its tasks itself. */
+  /** Runners that can claim its tasks; null where the platform runs them itself. */
   readonly runners: number | null;
 }
 

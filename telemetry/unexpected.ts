@@ -7,7 +7,7 @@ export interface FatalLog {
   fatal(facts: object, message: string): void;
 }
 
-/** Beyond the grace, for the steps after the work: connections, servers, the last spans. */
+/** Added to the grace, to close connections and servers and send the last spans. */
 const closingSeconds = 5;
 const messageCharacters = 500;
 

@@ -81,7 +81,7 @@ interface Process {
   readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
   readonly log: Logger;
-  /** Aborted when the worker is told to stop. */
+  /** Aborted when the worker gets a signal to stop. */
   readonly stopping: AbortController;
 }
 

@@ -23,7 +23,7 @@ function renew(file: string): void {
     try {
       writeFileSync(file, `${process.pid}\n`);
     } catch {
-      // Who watches the file sees its age; the work goes on.
+      // The age of the file shows it; the work goes on.
     }
   }
 }

@@ -80,7 +80,7 @@ async function removeExpired({ database, log, runId, signal }: Run): Promise<str
       // It would fail for every other session as well.
       if (isDatabaseAway(error)) throw error;
       failed.add(sessionId);
-      log.warn({ retentionRunId: runId, sessionId, err: error }, 'what expired of a session was not removed');
+      log.warn({ retentionRunId: runId, sessionId, err: error }, 'expired data of a session was not removed');
     }
   };
   await everyPage(signal, async (after: string | null) => {

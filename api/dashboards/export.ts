@@ -153,7 +153,7 @@ function columnsOf(
       continue;
     }
     let name = label;
-    // DuckDB does not tell upper and lower case apart.
+    // DuckDB does not distinguish upper and lower case.
     for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${label} (${count})`;
     taken.add(name.toLowerCase());
     const channels = sources.map((_, index) => (index === place ? channel.id : null));

@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import { invalidDerivedSchema } from './question-schema.ts';
 import { dimensionParams } from './schema.ts';
 
-/** They change nothing. */
+/** What the POST routes that only read have in common. */
 export const questionRoute = {
   tags: ['Dashboards'],
   access: access.dashboardRead,

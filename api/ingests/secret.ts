@@ -38,7 +38,7 @@ export function admitted(
   return found;
 }
 
-/** Callers of an ingest, to tell apart what they began. */
+/** The name of a caller of an ingest: uploads that one caller began are not those of another. */
 export function ingestCaller({ id }: Pick<Ingest, 'id'>, given: string | null): string {
   return `ingest:${id}:${given === null ? 'anonymous' : 'secret'}`;
 }

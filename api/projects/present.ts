@@ -35,7 +35,7 @@ export function presentProject(
     owner: {
       id: project.owner.id,
       email: owner?.email ?? '',
-      // What the platform last heard of the role, where the present one is not to be seen.
+      // The role that the platform stored last, where the present one cannot be read.
       type: owner?.role ?? (project.owner.type as Role),
       isActive: owner?.isActive ?? true,
       createdAt: formatTimestamp(project.owner.createdAt),

@@ -125,7 +125,7 @@ export async function createUpload(
       noteKeyedBody({ sha256: now.sha256, sizeBytes: now.sizeBytes });
     return now;
   } catch (error) {
-    // A repeat under the key is told its address.
+    // A repeat under the key is answered with its address.
     if (!hasKey()) await discardResumableUpload(services.database, upload.id).catch(() => undefined);
     throw error;
   }

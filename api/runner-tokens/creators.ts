@@ -78,7 +78,7 @@ export class TokenCreators {
       await this.#askAndNote([userId], now);
     } catch (error) {
       this.#pausedUntilMs = performance.now() + pauseMs;
-      this.#log.warn({ err: error }, 'whether the creator of a runner token is active is unknown');
+      this.#log.warn({ err: error }, 'cannot find out whether the creator of a runner token is active');
     }
   }
 

@@ -54,7 +54,7 @@ export class RunnerTokens {
   readonly #open = new OpenCalls();
   /** The last round's result for tokens with open calls. */
   #found: Found = { atMs: 0, callers: new Map() };
-  /** By digest; until then by `performance.now`. */
+  /** Callers by the digest of their token, each until a time of `performance.now`. */
   readonly #remembered = new Map<string, { readonly untilMs: number; readonly principal: RunnerPrincipal }>();
   readonly #over = new AbortController();
   #loops: Promise<unknown> | undefined;

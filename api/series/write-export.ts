@@ -79,7 +79,7 @@ function timeSql({ format, timesAre, hasFineTimes }: ExportJob): string {
   return format === 'csv' ? `strftime(${time}, '%Y-%m-%dT%H:%M:%S.${fraction}Z')` : time;
 }
 
-/** In a csv of whole milliseconds the rows of a fast recording would have one time. */
+/** Finds whether a csv needs microseconds: in whole milliseconds several rows of a fast recording would have the same time. */
 export async function withTimeDigits(connection: DuckDBConnection, job: ExportJob): Promise<ExportJob> {
   if (job.format !== 'csv' || job.timesAre !== 'dates') return job;
   for (const source of job.sources) {

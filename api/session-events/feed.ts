@@ -23,7 +23,7 @@ export class SessionFeed {
   #last: SessionSnapshot | undefined;
   /** The read of the feed that is under way. */
   #reading: Promise<void> | undefined;
-  /** Those of its followers. */
+  /** The reads of its followers that are under way. */
   readonly #pages = new Set<Promise<unknown>>();
   #isDirty = false;
   #timer: NodeJS.Timeout | undefined;

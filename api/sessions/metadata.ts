@@ -44,7 +44,7 @@ export async function hideAddresses(
   );
 }
 
-/** In batches: after a failed call the rest are skipped. */
+/** Asks in batches: after a failed call the rest are skipped. */
 async function askAll<Item, Answer>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer>,

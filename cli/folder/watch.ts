@@ -113,7 +113,7 @@ class Watch {
       this.#note(left);
       const due = left.filter((found) => performance.now() >= (this.#againAtMs.get(keyOf(found)) ?? 0));
       const ready = due.filter((found) => this.#isReady(found));
-      // All that one look has found: a folder may hold very many.
+      // All that one scan has found: a folder may hold very many.
       await this.#handleAll(ready);
       if (ready.length > 0) continue;
       if (once && due.length === 0) return left.length + unreadable.size;

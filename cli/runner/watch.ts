@@ -58,7 +58,7 @@ function stampsIn(folder: string): Map<string, string> {
   return stamps;
 }
 
-/** None of a folder that is gone by now, or that its author may not read, such as the data of a container. */
+/** The entries of a folder; none when it is gone, or when its author may not read it, such as the data of a container. */
 function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });

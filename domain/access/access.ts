@@ -33,10 +33,10 @@ export type GuardedRule = {
 type OpenRule = { readonly open: true };
 export type AccessRule = OpenRule | GuardedRule;
 
-const everyone = roles;
-const staff = ['Administrator', 'Instructor', 'Developer'] as const;
-const builders = ['Administrator', 'Developer'] as const;
-const administrators = ['Administrator'] as const;
+export const everyone = roles;
+export const staff = ['Administrator', 'Instructor', 'Developer'] as const;
+export const builders = ['Administrator', 'Developer'] as const;
+export const administrators = ['Administrator'] as const;
 const people = ['access'] as const;
 const peopleAndDevices = ['access', 'offline'] as const;
 const runnersAndPeople = ['runner', 'access'] as const;

@@ -1,5 +1,5 @@
 /** The sidebar: what the console shows to whom (contract: Dashboard items; decisions 12). */
-import type { Role } from './access.ts';
+import { administrators, builders, everyone, type Role, staff } from './access.ts';
 
 interface NavigationItem {
   readonly title: string;
@@ -17,11 +17,6 @@ export interface NavigationSection {
   readonly order: number;
   readonly items: readonly NavigationItem[];
 }
-
-const everyone: readonly Role[] = ['Administrator', 'Instructor', 'Trainee', 'Developer'];
-const staff: readonly Role[] = ['Administrator', 'Instructor', 'Developer'];
-const builders: readonly Role[] = ['Administrator', 'Developer'];
-const administrators: readonly Role[] = ['Administrator'];
 
 const pages: ReadonlyArray<readonly [title: string, roles: readonly Role[]]> = [
   ['Sessions', everyone],

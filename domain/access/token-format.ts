@@ -61,7 +61,7 @@ export function tokenFamily(value: string): TokenFamily | null {
   return familyByPrefix.get(value.slice(0, 4)) ?? null;
 }
 
-/** One without boundaries: also with letters right before or after it. */
+/** A token anywhere in a text, also with letters right before or after it. */
 export const tokenWithin = new RegExp(leakedTokenPattern.replaceAll('\\b', ''));
 
 /**

@@ -1,6 +1,6 @@
 /** What a failed statement says about the database, by PostgreSQL's codes and the driver's messages without a code. */
 
-/** The SQLSTATEs that the product tells apart, by PostgreSQL's names for them. */
+/** The SQLSTATEs that the product distinguishes, by PostgreSQL's names for them. */
 export const sqlStates = {
   invalidParameterValue: '22023',
   foreignKeyViolation: '23503',

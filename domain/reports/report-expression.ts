@@ -154,7 +154,7 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
 const charactersOf = ({ op, args }: ExpressionNode) =>
   op === 'value' && (typeof args === 'string' || args instanceof Uint8Array) ? args.length : 0;
 
-/** To write out one of 65,000 digits takes tens of milliseconds, for each row. */
+/** Refuses long integers: writing one of 65,000 digits takes tens of milliseconds, for each row. */
 const integerFault = ({ op, args }: ExpressionNode) =>
   op === 'value' && typeof args === 'bigint' && args > maxInteger
     ? 'an integer of more than 64 bits'
@@ -181,7 +181,7 @@ const lastArgument = (call: readonly unknown[]): unknown => {
 };
 const isLiteral = (value: unknown) => value === undefined || (isNode(value) && value.op === 'value');
 
-/** A list of a thousand times a text of thousands is much: a loop reads what it goes over. */
+/** Inside a loop an outer name can only be compared: a long text that is read again for each entry of a long list costs much. */
 function nameFault({ op, args }: ExpressionNode, variable: string | null): string | undefined {
   return op !== 'id' || variable === null || args === variable
     ? undefined

@@ -47,6 +47,6 @@ export const leaseTimes = {
   /** A worker that stalled, or whose database stalled, for as long as a gap lets holders renew first. */
   expirePauseMs: gapSeconds * 1_000,
 
-  /** Beyond one lease, in which its holder must have called: how long it may continue a run that was cancelled. */
+  /** How long a holder may continue a cancelled run, beyond the one lease in which it must have called. */
   cancelGraceSeconds: 60,
 } as const;

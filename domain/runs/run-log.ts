@@ -137,7 +137,8 @@ function attemptLines({ number, endedAt, outcome, category, details }: RunFacts[
   if (endedAt === null || outcome === null) return [];
   const isFailure = outcome === 'failed' || outcome === 'lost';
   const what = outcome === 'failed' && category !== null ? `failed (${category})` : outcome;
-  const message = `Attempt ${number} ended: ${what}${details === '' ? '.' : `. ${details}`}`;
+  const more = details === '' || details === outcome ? '.' : `. ${details}`;
+  const message = `Attempt ${number} ended: ${what}${more}`;
   const level = isFailure ? 'error' : outcome === 'cancelled' ? 'warning' : 'info';
   return [{ at: endedAt, attempt: number, level, message, fields: { outcome, category } }];
 }

@@ -97,7 +97,7 @@ const isShort = (value: Scalar) =>
 function* leaves(value: JsonObject, above = ''): Generator<string> {
   for (const [key, item] of Object.entries(value)) {
     const path = above + key;
-    // A name with a dot in it cannot be told from two names.
+    // A name with a dot in it cannot be distinguished from two names.
     if (key.includes('.') || !isMetadataPath(path)) continue;
     if (isJsonObject(item)) yield* leaves(item, `${path}.`);
     else if (scalarsOf(item).length > 0) yield path;

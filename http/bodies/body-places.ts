@@ -10,7 +10,7 @@ export class BodyPlaces {
   /** By caller. A caller without open bodies has no entry. */
   readonly #byCaller = new Map<string, number>();
   #ofCallers = 0;
-  /** Calls without a token cannot be told apart here, and none of their routes needs a large body. */
+  /** Callers without a token cannot be distinguished here, and none of their routes needs a large body. */
   #ofStrangers = 0;
 
   /**

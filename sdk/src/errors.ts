@@ -5,18 +5,13 @@ import type { ApiError } from '../../client/errors.ts';
 
 export { ApiError, NetworkError } from '../../client/errors.ts';
 
+const categories = ['error', 'validation', 'memory', 'timeout'] as const;
+
 /**
  * - `error`, `memory`, `timeout`: the platform tries the run again, up to the node template's `maxAttempts`.
  * - `validation`: the input or the configuration is wrong; never tried again.
  */
-export type FailureCategory = 'error' | 'validation' | 'memory' | 'timeout';
-
-const categories: readonly unknown[] = [
-  'error',
-  'validation',
-  'memory',
-  'timeout',
-] satisfies FailureCategory[];
+export type FailureCategory = (typeof categories)[number];
 
 /** Thrown by a runner to say how its task failed. The reason is shown to operators as `<category>: <reason>`. */
 export class TaskFailure extends Error {
@@ -91,13 +86,13 @@ function textOf(thrown: unknown): string {
   }
 }
 
-/** Also for one made by another copy of this package, which a runner may include. */
+/** Whether the error is a {@link TaskFailure}, also of another copy of this package, which a runner may include. */
 export function isTaskFailure(error: unknown): error is TaskFailure {
   const { name, category } = (error ?? {}) as Partial<TaskFailure>;
-  return error instanceof Error && name === 'TaskFailure' && categories.includes(category);
+  return error instanceof Error && name === 'TaskFailure' && categories.some((known) => known === category);
 }
 
-/** Also for one made by another copy of this package. */
+/** Whether the error is a {@link TaskCancelled}, also of another copy of this package. */
 export function isTaskCancelled(error: unknown): error is TaskCancelled {
   const { name, why } = (error ?? {}) as Partial<TaskCancelled>;
   return (

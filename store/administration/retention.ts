@@ -185,7 +185,7 @@ export async function deleteExpiredOutputs(
   return removed ?? nothing;
 }
 
-/** So that a later reprocess can say that it goes without them. */
+/** Counts expired outputs, so that a later reprocess can say how many inputs it lacks. */
 const countExpired = `
   update node_instance n set expired_outputs = n.expired_outputs + g.count
     from (select id, count(*) from unnest($1::bigint[]) as x (id) group by id) g where n.id = g.id`;

@@ -63,7 +63,7 @@ export function unaudited<T>(work: () => T): T {
   return scopes.run(undefined, work);
 }
 
-/** For a repeat with an earlier call's answer: that call carried the entry. */
+/** Drops the pending entry of a repeat that gets an earlier call's answer: that call has written it. */
 export function dropAudit(): void {
   const scope = scopes.getStore();
   if (scope !== undefined) scope.isPending = false;

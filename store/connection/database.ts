@@ -77,7 +77,7 @@ export class Database implements Reader, EntityReader {
   }
 
   async query<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    // So that the audit entry of a call goes with it.
+    // A pending audit entry is written in the transaction of this statement.
     if (isAuditPending() && isWrite(statement))
       return this.transaction((tx) => tx.query(statement, parameters));
     const result = await withRetries(deadlocks, () => this.pool.query(new Statement(statement, parameters)));
@@ -148,7 +148,7 @@ function readingSink(pool: pg.Pool): StatementSink {
 /** The statements of one transaction on one connection, in the order in which they were sent. */
 class Pipeline implements Tx, StatementSink {
   readonly isTransaction = true;
-  /** For an audited call alone. */
+  /** Whether an audited call has written; false for all others. */
   hasWritten = false;
   private readonly isAudited = isAuditPending();
   private readonly client: pg.PoolClient;
@@ -236,8 +236,8 @@ class Pipeline implements Tx, StatementSink {
   }
 
   /**
-   * What the transaction failed of: the first failure of the statements sent ahead, or what its work threw. A statement
-   * that fails only because an earlier one did may be heard of before it.
+   * Why the transaction failed: the first failure of the statements sent ahead, or what its work threw. The failure of a
+   * statement that follows from an earlier failure may arrive before that.
    */
   async failure(thrown: unknown): Promise<unknown> {
     const settled = await Promise.allSettled(this.sentAhead);

@@ -7,8 +7,8 @@ export async function withHealerLock(database: Database, work: () => Promise<voi
 }
 
 /**
- * Runs `work` unless another process is running it. The lock belongs to a connection and dies with it: one that does not
- * release it is closed, and so is that of a process that is frozen. One that goes on after that works beside another.
+ * Runs `work` unless another process is running it. The lock belongs to a connection and ends with it. A connection that
+ * does not release it is closed, as is that of a frozen process. When such a process continues, two may run `work` at once.
  * @param key one of `advisoryLocks`
  * @param silentMs after which a process counts as frozen
  */

@@ -40,7 +40,7 @@ export const isStepwise = (text: string) => /^-- stepwise\b/.test(text);
 
 const index = /^create (?:unique )?index concurrently (\w+)\s+on (?:(\w+)\.)?\w+/i;
 const batch = /:batch\((\w+(?:\.\w+)?)\)/g;
-/** They acquire no lock that blocks writers, and can be repeated. */
+/** Statements that acquire no lock that blocks writers, and can be repeated. */
 const repeatable = /^(drop index concurrently if exists|alter table \S+ validate constraint)\s/i;
 
 /** Blocks of a table that one transaction changes: at first, and then as many as fit in the time. */

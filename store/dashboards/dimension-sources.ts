@@ -87,7 +87,7 @@ export async function sourcesOfOutputs(
   return rows.map(({ source }) => source);
 }
 
-/** And those that have a channel of one of these names. */
+/** The sources of these outputs, and those that have a channel of one of these names. */
 export async function sourcesWithChannels(
   database: Queryable,
   dimensionId: number,

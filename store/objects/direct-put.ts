@@ -15,9 +15,9 @@ import type { S3Access } from './data-sources.ts';
 export const directBytesAtMost = 256 * 1024;
 /** A store that is silent for longer is left to the SDK. */
 const silentMs = 5_000;
-/** So long it is left to the SDK after a failure, so that one that is away is not asked twice each time. */
+/** How long the SDK does the puts after a failure: else each put would ask a store that is away twice. */
 const restMs = 10_000;
-/** So long a connection is kept without a request. */
+/** How long a connection is kept without a request. */
 const idleMs = 60_000;
 /** Paths that are signed as they are sent, whatever encoding a store applies. */
 const plainPath = /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/;

@@ -116,8 +116,8 @@ async function excludeClaims(tx: Tx): Promise<void> {
 }
 
 /**
- * After the commit of a change: what is held notifies when it ends, what waits tries again, and limits that say nothing
- * go. Claims that wait look again each second in any case.
+ * After the commit of a change: held runs notify when they end, waiting claims try again, and limits without a number are
+ * removed. Waiting claims try again each second in any case.
  */
 export async function settleLimits(database: Database, names: readonly string[]): Promise<void> {
   if (names.length === 0) return;

@@ -160,7 +160,7 @@ async function findTask(
   return task;
 }
 
-/** One more than are shown tells that there are more. */
+/** Reads one more than are shown, to know whether there are more. */
 const listed = { afterPosition: 0, limit: limits.nodeRunFilesMax + 1, cap: limits.nodeRunFilesMax + 1 };
 
 /** What a runner lists without asking for all. */

@@ -180,7 +180,7 @@ export interface Sighting extends RunnerIdentity {
 const worthSeconds = 5;
 /** How often the sightings of a process are written. */
 export const sightingsEverySeconds = 2;
-/** So long ago an instance may have been seen without a record: one write may still be under way when the next is due. */
+/** How old an unrecorded sighting may be: one write may still be under way when the next is due. */
 export const unrecordedSeconds = worthSeconds + 2 * sightingsEverySeconds;
 
 /**

@@ -131,7 +131,7 @@ const newestOutputAt = `(
              select max(o.created_at) from node_instance n join node_output o on o.id = n.newest_output_id
               where n.session_id = s.id)`;
 
-/** Beside many sessions one is reconciled late. When it is over its workflow ends sooner, and takes no more memory. */
+/** Beside many sessions one is reconciled late. The workflow of a session without open work ends sooner and frees memory. */
 const endsWithinSeconds = 7;
 
 /**

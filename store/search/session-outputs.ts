@@ -37,7 +37,7 @@ const countStatement = `
          (select count(*) from (select from ${ofNodes('', 'true', 'case when $4 then 1 else $5 end')} limit $5) counted)
            as counted`;
 
-/** One row more than a page has is looked for, and those that would make the page too long are left to the next. */
+/** Reads one row more than a page has. Rows that would make the page too long are left to the next page. */
 const pageStatement = `
   with page as (
     select found.id

@@ -39,7 +39,7 @@ export interface Statement {
 export interface SearchBounds {
   /** Matches are counted up to here. */
   readonly counted: number;
-  /** So many sessions, the first in the order, are searched for a page before all are. */
+  /** A page is searched among this many sessions, the first in the order, before all are. */
   readonly walked: number;
 }
 

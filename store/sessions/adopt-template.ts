@@ -48,7 +48,7 @@ export type AdoptionResult =
 
 export async function adoptTemplate(database: Database, request: AdoptionRequest): Promise<AdoptionResult> {
   const { sessionId, dryRun } = request;
-  // A dry run changes nothing that an entry could tell of.
+  // A dry run changes nothing, so there is nothing to record.
   if (dryRun) dropAudit();
   return database.transaction(
     oncePerKey(

@@ -74,7 +74,7 @@ test('every test that a page names exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('every kind of token that is made is found by the published pattern, and a wrong checksum is told', async () => {
+test('every kind of token that is made is found by the published pattern, and a wrong checksum is recognised', async () => {
   const { text, blocks } = readPage('docs/security.md');
   const published = blocks.find(({ language }) => language === 'regex')?.text ?? '';
   expect(published).toBe(leakedTokenPattern);

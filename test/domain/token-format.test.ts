@@ -76,7 +76,7 @@ describe('a token value', () => {
   });
 });
 
-test('a token is recognised inside any other text, and nothing else is', () => {
+test('a token is recognised inside any other text, and no other text is', () => {
   fc.assert(
     fc.property(anyToken, fc.string(), fc.string(), ({ value }, before, after) => {
       expect(holdsToken(before + value + after)).toBe(true);

@@ -26,7 +26,7 @@ describe.skipIf(programs === null)(`the chart${why}`, () => {
     for (const version of versions) expect(chart.faults(text, version), version).toEqual([]);
   });
 
-  test('would be found wrong', () => {
+  test('is found wrong with a wrong value or an unknown field', () => {
     const text = chart.text();
     for (const [right, wrong] of [
       ['replicas: 2', 'replicas: two'],

@@ -44,7 +44,7 @@ test.each(writings)(
   },
 );
 
-test('nothing else is', () => {
+test('text without a canary is not taken for one', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 300 }), (text) => {
       expect(searchFor(canaries, [{ where: 'here', text }])).toEqual([]);

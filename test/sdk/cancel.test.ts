@@ -59,7 +59,7 @@ describe('the signal of a task', () => {
   test.each([
     ['computes without a pause', 'busy'],
     ['does not look at it', 'stubborn'],
-  ])('is given a while; when the code %s, the platform is told without it', async (_how, BEHAVIOUR) => {
+  ])('gives the code a while; when it %s, the kit reports without it', async (_how, BEHAVIOUR) => {
     const graph = await stage.chainOf(1, { leaseSeconds: 10 });
     const runner = await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
       TEMPLATE: graph.template,

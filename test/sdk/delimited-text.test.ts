@@ -58,7 +58,7 @@ describe('rows', () => {
     );
   });
 
-  test('are told by the names of the header, as text, the delimiter found in the header', async () => {
+  test('have their fields by the names of the header, as text; the delimiter is found in the header', async () => {
     expect(await named('\ufefftime;"speed; km/h"\r\n0,5;1e3\r\n\r\n1;\r\n')).toEqual([
       { time: '0,5', 'speed; km/h': '1e3' },
       { time: '1', 'speed; km/h': '' },

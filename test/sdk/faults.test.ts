@@ -79,7 +79,7 @@ test('every call whose answer is lost is made again, and does once what it does'
   expect(run1).toEqual({ attempt: 1, lostCount: 0, state: { runs: 1 } });
 });
 
-test('a finished result is told when the platform is back, however long that takes within the lease', async () => {
+test('a finished result is reported when the platform is back, however long that takes within the lease', async () => {
   const spoil = (proxy: FaultProxy) =>
     proxy.spoil(/complete/, 'refuse', 'refuse', { status: 500 }, { status: 404 });
   const { graph } = await behind(spoil, async (task) => void (await task.write('result')));

@@ -101,7 +101,7 @@ describe('a runner', () => {
     await stage.until(graph, 'n1', 'Succeeded');
   });
 
-  test('works on as many tasks at once as it is told to', async () => {
+  test('works on as many tasks at once as its settings say', async () => {
     const together: (() => void)[] = [];
     const run = async () => {
       await new Promise<void>((resolve) => {
@@ -120,7 +120,7 @@ describe('a runner', () => {
     expect(instances.size).toBe(3);
   });
 
-  test('keeps state between its runs, and is told what it wrote last', async () => {
+  test('keeps state between its runs, and gets what it wrote last', async () => {
     const seen: unknown[] = [];
     const graph = await oneNode(async (task) => {
       const state = (await task.state.get()) as { runs: number } | null;

@@ -180,7 +180,7 @@ describe('settings', () => {
   });
 });
 
-test('the trace of a claim goes with all calls of its task', () => {
+test('all calls of a task carry the trace of its claim', () => {
   const { signal: cancel } = new AbortController();
   const ignored = () => undefined;
   const parts = {

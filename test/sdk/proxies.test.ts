@@ -94,7 +94,7 @@ describe.each(languages)('in $language', ({ language, start, send }) => {
     expect(await outputsOf(stage, graph)).toHaveLength(2);
   });
 
-  test.concurrent('a runner looks itself for what NO_PROXY names', async () => {
+  test.concurrent('a runner reaches the hosts of NO_PROXY without the proxy', async () => {
     const graph = await stage.chainOf(1);
     const running = start(graph.template, { ...secure, NO_PROXY: '.test', SDP_RUNNER_LOG: 'debug' });
     await eventually('it has looked for the name', async () =>

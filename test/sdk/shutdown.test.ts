@@ -65,7 +65,7 @@ describe('a runner process that gets SIGTERM', () => {
     expect(await stage.latest(graph, 'n1')).toBe('done in the time of grace');
   });
 
-  test('gives the task back also when its code hears no signal', async () => {
+  test('releases the task also when its code ignores the signal', async () => {
     const { graph, child } = await process('stubborn');
     child.kill('SIGTERM');
     expect(await child.ended).toBe(0);
@@ -167,7 +167,7 @@ test('a platform that does not know how runners sign off disturbs none that ends
   expect(await statesOf(graph)).toEqual(['waiting']);
 });
 
-test('a process that is told to stop before the platform answers ends with code 0', async () => {
+test('a process that gets a signal before the platform answers ends with code 0', async () => {
   const child = stage.spawn('test/sdk/support/runners/behaviours.ts', {
     SDP_URL: 'http://127.0.0.1:9',
     TEMPLATE: 'some',

@@ -233,7 +233,7 @@ describe('names', () => {
     await checkSchema(database);
   });
 
-  test('so does an authentication service whose table has the names of files', async () => {
+  test('a table of the authentication service with names of files continues with the current ones', async () => {
     const { url, client } = await ownDatabase();
     await migrateAuth(url, 'administrator-of-the-tests');
     await client.query(`update auth.migrations set name = name || '.sql'`);

@@ -44,7 +44,7 @@ test('a last statement that fails rolls back what was before it, and the connect
   for (let use = 0; use < 4; use += 1) expect(await notes()).toEqual(['first', 'last']);
 });
 
-test('of statements sent side by side the one that failed first is reported, though the others are heard of before', async () => {
+test('of statements sent side by side the one that failed first is reported, though the others are reported before', async () => {
   const slowlyReported = async (rows: Promise<unknown>) =>
     rows.catch(async (error) => {
       await setImmediate();

@@ -84,7 +84,7 @@ async function writeUntil(isOver: () => boolean, token: string) {
   return { done, failures, slowestMs: slowest.ms };
 }
 
-test('the newest migrations come in while clients write and somebody reads for long; processes of before go on', async () => {
+test('the newest migrations come in while clients write and somebody reads for long; processes of the version before go on', async () => {
   const { username, password } = platform.administrator;
   const token = await tokenOf(api.url, username, password);
   let isOver = false;

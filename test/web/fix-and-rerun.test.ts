@@ -220,7 +220,7 @@ describeInBrowser('a failed node', () => {
     await page.getByRole('button', { name: 'Replace good.csv', exact: true }).waitFor();
   });
 
-  test('is offered what its template says by now, and adopts it after a look at the changes', async () => {
+  test('is offered what its template says by now, and adopts it after showing the changes', async () => {
     await importTemplate({ column: 'speed', laps: 12 }, true);
     await page.goto(`${api.url}/sessions/${session.id}?node=${session.work}`);
     await page.getByRole('button', { name: 'Show the changes' }).click();

@@ -68,7 +68,7 @@ describeInBrowser('the page of runners', () => {
     await row.getByText('drained').waitFor({ state: 'detached' });
   });
 
-  test('two runners of one machine are told apart by their instances', async () => {
+  test('two runners of one machine are distinguished by their instances', async () => {
     const instances = ['fit:wall:101:aaaa0001', 'fit:wall:102:aaaa0002'];
     for (const instanceId of instances) await stage.runner({ instanceId }).claim(graph.template);
     for (const instanceId of instances)

@@ -1,6 +1,6 @@
 /** Names of nodes, templates, runners and outputs as people read them. Pure: tested without a browser. */
 
-import type { ListedOutput, User } from '../../client/types.ts';
+import type { ListedOutput, NodeRunAttempt, User } from '../../client/types.ts';
 
 /** What is shipped, by the names in its template. */
 const shipped: Readonly<Record<string, string>> = {
@@ -73,7 +73,13 @@ export function withTitles(text: string, names: readonly string[], instanceId: s
     .reduce((part, name) => part.replaceAll(name, titleOf(name)), titled);
 }
 
-const category = /(^|: )(?:error|validation|memory|timeout): /;
+const categories: Readonly<Record<NonNullable<NodeRunAttempt['category']>, true>> = {
+  error: true,
+  validation: true,
+  memory: true,
+  timeout: true,
+};
+const category = new RegExp(`(^|: )(?:${Object.keys(categories).join('|')}): `);
 
 /** `Line 4 has no time.` of `validation: Line 4 has no time.`: the kind of a failure is for programs. */
 export const withoutCategory = (text: string) => text.replace(category, '$1');

@@ -15,7 +15,7 @@ const served = /^\/(api|docs|session_templates|user_data|projects|health_check|m
 
 /** WebKit takes 100 changes of the history in this time and throws at the next; a chart that is panned makes 600. */
 const periodMs = 10_000;
-/** So many in that time are written at once: only an address that goes on changing waits. */
+/** How many changes in that time are written at once. Only an address that continues to change waits. */
 const atOnce = 30;
 const replacedEveryMs = 300;
 /** The address that is shown, and that the browser gets soon; null: it has it. */

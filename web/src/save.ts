@@ -26,7 +26,7 @@ export function attachmentName(response: Response): string {
   return /filename="([^"]+)"/i.exec(header)?.[1] ?? 'download';
 }
 
-/** So long an address without an answer keeps its frame. */
+/** How long the frame of an address without an answer is kept. */
 const frameMs = 600_000;
 
 /**

@@ -3,7 +3,7 @@
  * page is still a short skeleton.
  */
 
-/** So long a page may take to become tall enough: what the person does ends the wait. */
+/** How long a page may take to become tall enough. Any action of the person ends the wait. */
 const patienceMs = 30_000;
 const settledMs = 150;
 

@@ -72,7 +72,7 @@ export function Shell(props: { user: User; children: ComponentChildren }) {
   );
 }
 
-/** What goes with the focus on it, such as the button of a deleted row, leaves it at the content, not at the top of the page. */
+/** When the element with the focus is removed, such as the button of a deleted row, the focus moves to the content, not to the top of the page. */
 function useKeptFocus() {
   useEffect(() => {
     let last: EventTarget | null = null;

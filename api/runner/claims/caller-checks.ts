@@ -28,7 +28,7 @@ export function checksOf(
     : accountChecks(signIns, { principal, requestId });
 }
 
-/** By recent knowledge before the try: its statement finds nothing for a token that has ended. */
+/** Before the try what was read lately is enough: the statement of the try finds nothing for a token that has ended. */
 function tokenChecks(tokens: RunnerTokens, principal: RunnerPrincipal): CallerChecks {
   /** Whether the token still covers the same runner types. */
   async function isUnchanged(known: 'lately' | 'now'): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** `sdp users`: accounts (contract: Authentication; decisions 3). */
 import { Option } from 'commander';
+import { roles } from '../../../client/roles.ts';
 import type { User, UserRequest } from '../../../client/types.ts';
 import { type AddCommand, examples, id, wholeNumber } from '../../cli.ts';
 import { pageNote, table } from '../../output.ts';
@@ -39,11 +40,7 @@ const addNewUser: AddCommand = (users, cli) => {
     .command('create')
     .description('Creates an account and prompts for its password.')
     .argument('<username>')
-    .addOption(
-      new Option('--role <role>', 'role of the account')
-        .choices(['Administrator', 'Instructor', 'Trainee', 'Developer'])
-        .makeOptionMandatory(),
-    )
+    .addOption(new Option('--role <role>', 'role of the account').choices(roles).makeOptionMandatory())
     .option('--email <address>')
     .option('--first-name <name>')
     .option('--last-name <name>')

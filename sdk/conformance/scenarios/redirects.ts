@@ -50,7 +50,7 @@ async function judgeJob(stage: Stage, job: Job, how: StoreFault | 'sends the inp
   stage.over();
 }
 
-/** Whoever runs the store must not learn the token. */
+/** The operator of the store must not get the token. */
 function judgeToken(stage: Stage, { calls }: Store): void {
   const call = calls.find((each) => JSON.stringify(each).includes(stage.server.token));
   if (call === undefined) return;

@@ -4,7 +4,7 @@ import type { HttpClient } from './http-request.ts';
 
 /** A store that cannot be reached from here is not tried again for this long. */
 const restMs = 300_000;
-/** So long a store may be silent before its answer begins. */
+/** How long a store may be silent before its answer begins. */
 const silenceMs = 10_000;
 
 export interface DownloadRequest {
@@ -47,7 +47,7 @@ export class Downloads {
     return found;
   }
 
-  /** For a while: it, or what answers in its place, has failed or sent other bytes. */
+  /** Reads through the platform for a while: the store, or another server at its address, failed or sent other bytes. */
   avoidStore(): void {
     this.#restsUntilMs = performance.now() + restMs;
   }

@@ -33,7 +33,7 @@ export interface TaskCallsOptions {
 export interface InputOpening {
   /** The first try of a read is made at the store where that is possible; one that broke there continues at the platform. */
   readonly isFirst: boolean;
-  /** They may ask for a range. */
+  /** Further headers, for example for a range. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }

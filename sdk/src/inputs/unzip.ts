@@ -6,7 +6,7 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 /**
  * The decoded bytes.
  *
- * Where the decoder fails, the rest of the stored bytes is read before the failure is told: bytes that were damaged on the
+ * Where the decoder fails, the rest of the stored bytes is read before the failure is reported: bytes that were damaged on the
  * way differ from their SHA-256, which is checked at their end, and that failure comes first.
  */
 export function unzip(stored: Readable): Readable {

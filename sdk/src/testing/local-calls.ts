@@ -227,7 +227,7 @@ export class LocalTaskCalls implements TaskCalls {
   }
 }
 
-/** By the watermark; an id that is no input is compared with theirs. */
+/** How many inputs the watermark has consumed. A watermark that is no input is compared with the ids of the inputs. */
 function consumedBy({ inputs, watermark }: LocalNode): number {
   const index = inputs.findIndex(({ wire }) => wire.outputId === watermark);
   if (index >= 0) return index + 1;

@@ -178,7 +178,7 @@ describe('layouts of dashboards', () => {
     expect(await opens('Developer')).toEqual(['For mine', ['For mine']]);
   });
 
-  test('go with their project', async () => {
+  test('are removed with their project', async () => {
     const { body: passing } = await call('/projects', { Title: 'Passing' });
     const { body } = await send('Developer', 'POST', '', layout('project', { projectId: passing.id }));
     await database.query('delete from project where id = $1', [passing.id]);

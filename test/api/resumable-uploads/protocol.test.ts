@@ -265,7 +265,7 @@ describe('the end of an upload without an output', () => {
   }
 });
 
-test('what the server supports is told', async () => {
+test('OPTIONS says what the server supports', async () => {
   const { nodeId } = await makeNode();
   const { status, headers } = await send('OPTIONS', `/api/v2/node-instance/${nodeId}/uploads`);
   expect(status).toBe(204);

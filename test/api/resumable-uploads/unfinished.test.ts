@@ -154,7 +154,7 @@ describe('a refused creation leaves no unfinished upload', () => {
     expect(await outputsOf(nodeId)).toEqual([]);
   });
 
-  test('except under an Idempotency-Key, whose repeat is told the address', async () => {
+  test('except under an Idempotency-Key, whose repeat gets the address', async () => {
     const { nodeId } = await makeNode();
     const headers = { ...pieceType, 'upload-checksum': wrongDigest, 'idempotency-key': `key-${nodeId}` };
     expect((await begin(nodeId, 5, headers, Buffer.from('12345'))).status).toBe(460);

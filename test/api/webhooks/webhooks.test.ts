@@ -237,7 +237,7 @@ describe('a webhook', () => {
     expect(missing.status).toBe(404);
   });
 
-  test('is told of a runner that signs off, once', async () => {
+  test('is notified of a runner that signs off, once', async () => {
     const id = await newWebhook(['runner.gone']);
     const runner = stage.runner();
     const { template } = await stage.chainOf(1);

@@ -155,7 +155,7 @@ test('connections that break at any moment', async () => {
   await expectServed();
 });
 
-test('restarts of PostgreSQL', async () => {
+test('every call is answered as documented while PostgreSQL restarts again and again', async () => {
   const heard = await callDuring(async (isOver) => {
     while (!isOver()) {
       await postgres!.stop();

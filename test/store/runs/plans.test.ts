@@ -115,7 +115,7 @@ test('queues are listed without what ended earlier than an hour ago', async () =
   expect(tooMuch(read)).toEqual({});
 });
 
-test('nor does a node run read what is open elsewhere, though nothing was when statistics were collected', async () => {
+test('a node run reads nothing of other sessions, though none had open runs when statistics were collected', async () => {
   const graph = await makeGraph(database, chain(2, template));
   await database.query(
     `update node_run set state = 'queued', outcome = null, ended_at = null, template_name = 'elsewhere'
@@ -131,7 +131,7 @@ test('nor does a node run read what is open elsewhere, though nothing was when s
   expect(tooMuch(read)).toEqual({});
 });
 
-test('a claim under a limit looks at the first tasks of its template, and not at the queue of the platform', async () => {
+test('a claim under a limit reads the first tasks of its template, and not the queue of the platform', async () => {
   const limited = await ownTemplate();
   const noMoreThanFive = { max: 5, perProject: null, perSession: null };
   await changeConcurrencyLimit(
@@ -153,7 +153,7 @@ test('a claim under a limit looks at the first tasks of its template, and not at
   expect(tooMuch(read)).toEqual({});
 });
 
-test('nor at the queue of a project that holds all of its places', async () => {
+test('a claim under a limit does not read the queue of a project that holds all of its places', async () => {
   const limited = await ownTemplate();
   await changeConcurrencyLimit(
     database,

@@ -1,6 +1,6 @@
 /** The curves of a chart over one list of times, and the marks of its axis, without a browser. */
 import { expect, test } from 'vitest';
-import { gapsIn, lonelyPoints, withoutNoise } from '../../../web/src/dashboard/chart/curve.ts';
+import { gapsIn, lonelyPoints } from '../../../web/src/dashboard/chart/curve.ts';
 import { joinCurves } from '../../../web/src/dashboard/chart/join.ts';
 import { numberSplits } from '../../../web/src/dashboard/chart/splits.ts';
 import { UtcDate } from '../../../web/src/dashboard/chart/utc-date.ts';
@@ -86,10 +86,4 @@ test('an axis in UTC has every hour once, also where the clock of the machine is
     if (zone === undefined) delete process.env.TZ;
     else process.env.TZ = zone;
   }
-});
-
-test('a mean that is as good as 0 is 0, and a small one of small values is itself', () => {
-  expect([withoutNoise(1.408e-14, 40), withoutNoise(-1e-7, 40), withoutNoise(2e-12, 3e-12)]).toEqual([
-    0, -1e-7, 2e-12,
-  ]);
 });

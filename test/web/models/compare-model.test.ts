@@ -91,7 +91,7 @@ const three = [
 ];
 
 describe('recordings', () => {
-  test('are told apart by their session, their file, and a number', () => {
+  test('are distinguished by their session, their file, and a number', () => {
     expect(recordingsOf(three, [1, 2, 3]).map(({ id, title }) => [id, title])).toEqual([
       ['1.1', 'Car 44'],
       ['2.1', 'Car 16 · a.csv'],

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { formatElapsed, formatMean, formatShare } from '../../../web/src/dashboard/figure-texts.ts';
+import {
+  formatElapsed,
+  formatMean,
+  formatShare,
+  withoutNoise,
+} from '../../../web/src/dashboard/figure-texts.ts';
 import {
   formatAgo,
   formatBytes,
@@ -38,6 +43,12 @@ test('a mean is short, and never beyond the values that it is of', () => {
   expect(formatMean(1013.2441, 1013.18, 1013.28)).toBe('1,013.2');
   expect(formatMean(100.0412, 100.041, 100.06)).toBe('100.041');
   expect(formatMean(-1_000_049, -1_000_050, -1_000_048)).toBe('-1,000,049');
+});
+
+test('a mean that is as good as 0 is 0, and a small one of small values is itself', () => {
+  expect([withoutNoise(1.408e-14, 40), withoutNoise(-1e-7, 40), withoutNoise(2e-12, 3e-12)]).toEqual([
+    0, -1e-7, 2e-12,
+  ]);
 });
 
 test('a share is all or nothing only where it is', () => {

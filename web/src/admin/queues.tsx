@@ -69,7 +69,7 @@ function QueueTable(props: { queues: readonly Queue[]; onLimit: (queue: Queue) =
   );
 }
 
-/** Nothing can run its tasks. The platform itself runs built-in nodes. */
+/** Whether tasks wait and no runner can claim them. The platform itself runs built-in nodes. */
 const isUnserved = ({ runtime, waiting, runners }: Queue) =>
   runtime !== 'system' && waiting > 0 && runners.waiting + runners.busy === 0;
 

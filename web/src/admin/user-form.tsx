@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
+import { roles } from '../../../client/roles.ts';
 import type { User } from '../admin-api.ts';
 import { changeAccount, createAccount, setPassword as sendPassword } from '../admin-api.ts';
 import { useAuth } from '../hooks.ts';
 import { changedFields } from '../ui/changed-fields.ts';
 import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
-
-const roles = ['Administrator', 'Instructor', 'Trainee', 'Developer'] as const;
 
 function fieldsOf(user: User | null) {
   return {

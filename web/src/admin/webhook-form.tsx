@@ -6,21 +6,24 @@ import { CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 
 type Event = WebhookRequest['events'][number];
 
-const events: readonly { value: Event; label: string }[] = [
-  { value: 'session.created', label: 'A session is created' },
-  { value: 'session.settled', label: 'A session has finished its work' },
-  { value: 'session.closed', label: 'A session is closed' },
-  { value: 'node.succeeded', label: 'A node succeeds' },
-  { value: 'node.failed', label: 'A node fails' },
-  { value: 'output.published', label: 'An output is published' },
-  { value: 'runner.gone', label: 'A runner is gone' },
-  { value: 'report.ready', label: 'A scheduled report is ready' },
-];
+/** A label for each event, in the order of the form. */
+const labels: Readonly<Record<Event, string>> = {
+  'session.created': 'A session is created',
+  'session.settled': 'A session has finished its work',
+  'session.closed': 'A session is closed',
+  'node.succeeded': 'A node succeeds',
+  'node.failed': 'A node fails',
+  'output.published': 'An output is published',
+  'runner.gone': 'A runner is gone',
+  'report.ready': 'A scheduled report is ready',
+};
+const events = Object.keys(labels) as Event[];
 
 /** `A session is created, a node fails`. */
 export function eventWords(names: readonly Event[]): string {
-  const words = events.filter(({ value }) => names.includes(value)).map(({ label }) => label);
-  return words
+  return events
+    .filter((event) => names.includes(event))
+    .map((event) => labels[event])
     .map((label, at) => (at === 0 ? label : label.charAt(0).toLowerCase() + label.slice(1)))
     .join(', ');
 }
@@ -84,13 +87,13 @@ function EventFields(props: { events: readonly Event[]; onEvents: (events: reado
   return (
     <fieldset class="field">
       <legend>Events</legend>
-      {events.map(({ value, label }) => (
+      {events.map((event) => (
         <CheckField
-          key={value}
-          label={label}
-          checked={props.events.includes(value)}
+          key={event}
+          label={labels[event]}
+          checked={props.events.includes(event)}
           onChecked={(on) =>
-            props.onEvents(on ? [...props.events, value] : props.events.filter((one) => one !== value))
+            props.onEvents(on ? [...props.events, event] : props.events.filter((one) => one !== event))
           }
         />
       ))}

@@ -13,7 +13,7 @@ import { annotationsWith } from './annotation-search.ts';
 import { type Draft, draftOf, fieldsOf, type useAnnotations } from './annotations.ts';
 
 type State = ReturnType<typeof useAnnotations>;
-/** So many are seen at a glance. */
+/** This many annotations can be read at a glance. */
 const fewAnnotations = 12;
 
 /** `500 annotations`, `45 of 500 annotations`. */

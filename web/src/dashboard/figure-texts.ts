@@ -1,6 +1,12 @@
 /** Statistics and elapsed times as people read them. Pure: tested without a browser. */
 import { formatValue } from '../format.ts';
 
+/**
+ * The mean, or 0 where it is no more than the rounding error of the sum: 1.4e-14 for values up to 40.
+ * @param greatest the greatest size of the values
+ */
+export const withoutNoise = (mean: number, greatest: number) => (Math.abs(mean) < 1e-9 * greatest ? 0 : mean);
+
 /** Enough to read; with more of them the extremes beside it would need a second line. */
 const meanDigits = 4;
 

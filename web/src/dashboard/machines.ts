@@ -19,10 +19,10 @@ export interface MachineRow {
   cells: (Panel | null)[];
 }
 
-/** More than these are shown side by side only on request. */
+/** How many machines are shown side by side at first. */
 export const firstMachines = 4;
 
-/** More than these are offered only by a search: a session may have thousands of recordings, and the charts are below. */
+/** How many are offered without a search: a session may have thousands of recordings, and the charts are below. */
 export const offeredAtOnce = 24;
 
 /** The machines to choose among: those that are shown, and the first others that the search finds. */

@@ -61,7 +61,7 @@ function CursorMark({ name, timeMs, axis }: { name: 'a' | 'b'; timeMs: number; a
   );
 }
 
-/** Where one looks, until it is put away. */
+/** Explains the keys and the mouse, until the person hides it. */
 function Hint({ annotates }: { annotates: boolean }) {
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenKey) !== null);
   if (isHidden) return null;

@@ -23,7 +23,7 @@ export interface Channel {
   kind: 'number' | 'state' | 'text';
   /** Mean time between two rows of its recording. */
   stepMs: number;
-  /** Its name in a legend; absent: its own, told apart from others where needed. */
+  /** Its name in a legend; absent: its own, with what distinguishes it from others where needed. */
   label?: string;
   /** Place among the series colours; absent: its place in its panel. */
   colour?: number;
@@ -71,7 +71,7 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
   });
 }
 
-/** A file that was uploaded twice is two recordings, and their names are told apart by a number. */
+/** A file that was uploaded twice is two recordings, and a number distinguishes their names. */
 function sourceNames({ sources }: Dashboard): string[] {
   const names = sources.map(sourceName);
   return names.map((name, index) => {
@@ -186,7 +186,7 @@ function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPa
     const keys = members.map((channel) => channel.key);
     const suggested = { title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys };
     const isWritten = names.some((name) => !keys.includes(String(name)));
-    // The title of a generated panel is that of its group, which tells less than its channels do.
+    // The title of a generated panel is that of its group, which says less than its channels do.
     return isWritten ? [suggested] : splitByScale({ ...suggested, title: null }, members);
   });
 }

@@ -3,7 +3,7 @@ import type { ChannelSeries, StatisticsReply } from '../api.ts';
 import { readSeries, readStatistics } from '../dashboard-api.ts';
 import { retryMs, useEvery } from '../hooks.ts';
 import { isAbort, isOutage } from '../http.ts';
-import { withoutNoise } from './chart/curve.ts';
+import { withoutNoise } from './figure-texts.ts';
 import type { TimeSpan } from './model.ts';
 
 export type ChannelStatistics = StatisticsReply['statistics'][number];
@@ -31,7 +31,7 @@ export const points: Reading<ChannelSeries> = {
   channelsPerRequest: 12,
   settleMs: 90,
 };
-/** They come behind the curves. */
+/** Statistics are read after the curves. */
 export const statistics: Reading<ChannelStatistics> = {
   read: async (id, keys, span, signal) =>
     (await readStatistics(id, keys, span, signal)).statistics.map(withMean),

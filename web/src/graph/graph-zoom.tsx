@@ -12,7 +12,7 @@ const readable = 0.65;
 const named = 0.45;
 /** Room around the nodes: see session.css. */
 const marginPx = 60;
-/** So much of the window's height has room below the head of the page. */
+/** The share of the window's height that has room below the head of the page. */
 const roomShare = 0.6;
 
 /** A smaller node shows its sign and its name alone. */
@@ -21,7 +21,7 @@ export const isSmall = (zoom: number) => zoom < readable;
 /** The line height of a small node's name, which keeps its size: see graph.css. */
 const lineHeightPx = 13.2;
 
-/** So many lines of its name fit into a node, beside its state where it shows that. */
+/** How many lines of its name fit into a node, beside its state where it shows that. */
 export const nameLines = (zoom: number, nodeHeightPx: number) =>
   isSmall(zoom) ? Math.max(1, Math.floor((nodeHeightPx * zoom) / lineHeightPx)) : 2;
 

@@ -16,7 +16,7 @@ import {
 } from './trend.ts';
 
 const [width, height, edge] = [720, 180, 14];
-/** So many points have smaller ones, which stand apart. */
+/** From this many points on they are drawn smaller, so that they do not touch. */
 const crowded = 40;
 
 /** A key figure over sessions: which one is in the address. A point leads to its session. */

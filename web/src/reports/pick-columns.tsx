@@ -4,7 +4,7 @@ import { SearchField } from '../ui/search-field.tsx';
 import type { DraftColumn } from './model.ts';
 import { channelPick, channelStatistics, isPicked, type Pick, picked, picksOf } from './picks.ts';
 
-/** More are found by their names. */
+/** How many channels are listed. Others are found by their names. */
 const shownChannels = 12;
 
 interface Props {

@@ -13,7 +13,7 @@ export interface ReasonGroup {
   readonly retryable: readonly NodeRun[];
 }
 
-/** Those with the most runs first. `Line 4 has no time.` and `Line 9 has no time.` are one reason: numbers do not tell them apart. */
+/** The reasons with the most runs first. Texts that differ only in numbers are one reason: `Line 4 has no time.`, `Line 9 has no time.` */
 export function groupedByReason(runs: readonly NodeRun[]): ReasonGroup[] {
   const groups = new Map<string, NodeRun[]>();
   for (const run of runs) {

@@ -16,7 +16,7 @@ interface Retried {
 export const retriedWords = ({ retried, problems }: Retried) =>
   [`${plural(retried, 'run', 'runs')} retried.`, ...problems.slice(0, 3)].join(' ');
 
-/** Retries runs, one after the other, and tells how far it is and what became of them. */
+/** Retries runs, one after the other, and shows its progress and the result. */
 export function useRetries(ended: () => void) {
   const [progress, setProgress] = useState<{ done: number; of: number } | null>(null);
   const [result, setResult] = useState<Retried | null>(null);

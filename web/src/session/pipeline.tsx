@@ -11,7 +11,7 @@ import { NodeList } from './node-list.tsx';
 import { NodePanel } from './node-panel.tsx';
 import type { TabProps } from './tabs/props.ts';
 
-/** More nodes than that are read better as a list. */
+/** The most nodes that are drawn as a graph. More are easier to read as a list. */
 const maxDrawnNodes = 24;
 
 /** The nodes as a graph or a list, with the chosen one beside them, and their runs on one axis of time. */

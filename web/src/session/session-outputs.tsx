@@ -5,7 +5,7 @@ import type { Resource } from '../hooks.ts';
 import { platform } from '../http.ts';
 
 const newestAtAGlance = 100;
-/** So many nodes show their newest output. */
+/** How many nodes show their newest output. */
 const maxNodes = 500;
 
 /** The newest outputs that match, up to `count`. */

@@ -10,7 +10,7 @@ export interface ShownSession extends SessionDetails {
 
 /**
  * People who see only their own sessions may open others by link, but not their dashboards. The platform decides per
- * session, so one dashboard tells for all.
+ * session, so the answer for one dashboard holds for all.
  */
 export async function readShownSession(
   sessionId: string,

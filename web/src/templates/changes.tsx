@@ -8,7 +8,7 @@ import { type Comparison, templateAddress } from './address.ts';
 import { readTemplateChanges, type SessionTemplateChanges } from './api.ts';
 import { FieldChangeItem, NodeChangeItem, type SideTitles } from './change-item.tsx';
 
-/** So many versions are offered to compare with. */
+/** How many versions are offered to compare with. */
 const maxOffered = 100;
 
 /** What a version changed since another, or since another template. */

@@ -1,7 +1,7 @@
 import { formatAgo, formatDate, formatDateTime, formatExactly } from '../format.ts';
 import { useNow } from '../hooks.ts';
 
-/** Nothing shorter is told apart. */
+/** How often the text is renewed, which shows no seconds. */
 const everyMs = 30_000;
 
 /** `3 min ago` or `14 Mar 2026`, with the time itself as its tooltip. */

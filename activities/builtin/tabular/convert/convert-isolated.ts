@@ -15,7 +15,7 @@ import type { FromConvertChild, IsolatedInput, ToConvertChild } from './convert-
 
 const childPath = fileURLToPath(new URL('./convert-child.ts', import.meta.url));
 
-/** Beyond so many files, or so much memory, the next file gets another process. */
+/** After this many files, or above this much memory, the next file gets a new process. */
 const maxFiles = 100;
 const maxResidentBytes = 256 * 1024 ** 2;
 

@@ -1,7 +1,7 @@
 /** Records and fields of a delimited text, read leniently. */
 import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
 
-/** More lines above the rows are no heading. */
+/** The most lines of a heading. More lines above the rows are not read as a heading. */
 export const maxHeadings = 10;
 
 export interface CsvRecord {

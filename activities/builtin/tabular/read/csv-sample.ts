@@ -38,7 +38,7 @@ export interface CsvLayout {
 
 const probeRecords = 200;
 const sampleCells = 1_000_000;
-/** A heading is told from values by rows below it, however few decide the types. */
+/** How many rows below a heading are read to distinguish it from values, also where fewer rows decide the types. */
 const headingRows = 20;
 
 /**

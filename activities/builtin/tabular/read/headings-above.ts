@@ -1,9 +1,9 @@
-/** Names and units above the rows of a text, told from its values. */
+/** Finds names and units above the rows of a text, and distinguishes them from its values. */
 
 import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
 import type { CsvRecord } from './csv-records.ts';
 
-/** So many values decide whether a column holds numbers. */
+/** How many values decide whether a column holds numbers. */
 const probedRecords = 200;
 
 /** Whether texts of a comment may be headings: values, settings and sentences are not. */

@@ -29,7 +29,7 @@ import {
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 
 const maxRereads = 12;
-/** In this order: the others are told by the rows between. */
+/** The order in which they are left out: each is found among the rows that remain. */
 const leftOut = ['repeats', 'comments', 'footer'] as const;
 type LeftOut = (typeof leftOut)[number];
 

@@ -41,7 +41,7 @@ export function findSpaced(text: string, isWhole: boolean, layout: CsvLayout): S
   if (rows.length < (heading.at === null ? 2 : 1) || rows.length * 2 < lines.filter(isFilled).length - 2)
     return null;
   const hasSettings = lines.slice(0, heading.at ?? begin).some(isFilled);
-  // A table with decimal commas may look as if commas divide it; texts above it speak against it.
+  // Commas may seem to divide a table with decimal commas. Texts above the table make that unlikely.
   if (!isUndivided && hasSettings) return null;
   const top = lines.slice(0, begin).map((_, index) => heading.lines.get(index) ?? '');
   return { top: top.map((line) => `${line}\n`).join(''), characters: (rows[0] as Line).start, hasSettings };

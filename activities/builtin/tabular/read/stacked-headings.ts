@@ -12,7 +12,7 @@ export interface StackedHeadings {
   readonly hasSettings: boolean;
 }
 
-/** So many rows in a row are the beginning of the values. */
+/** The values begin where this many rows of values follow each other. */
 const rowsOfValues = 3;
 
 /**

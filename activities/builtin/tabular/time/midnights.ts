@@ -1,4 +1,4 @@
-/** Times of the day begin anew at midnight, `mm:ss.f` with the hour: a recording that goes on over it goes on in its times. */
+/** Times of the day begin anew at midnight, `mm:ss.f` with each hour. In a recording over midnight the times must continue. */
 import type { Engine } from '../engine.ts';
 
 export const periods = {
@@ -11,7 +11,7 @@ export const periods = {
     warning: 'The times begin anew with each hour; an hour was added after each.',
   },
 } as const;
-/** More are no nights, and each costs a comparison for each row. */
+/** More of them are not midnights, and each costs a comparison for each row. */
 const maxMidnights = 400;
 
 /**

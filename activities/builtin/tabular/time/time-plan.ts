@@ -84,10 +84,10 @@ function numberedDays(epochDay: number): Pick<TimePlan, 'kind' | 'readAs' | 'mil
   };
 }
 
-/** Marks a time beside a day that goes over 24 hours: it is a duration. */
+/** In the message of a failure: a time of the day is above 24 hours, so it is a duration. */
 export const overDayMark = 'sdp-over-a-day';
 
-/** That failure: the plan of the time is wrong. */
+/** The failure with {@link overDayMark}: the plan of the time is wrong. */
 export class OverDayError extends Error {}
 
 /**

@@ -129,6 +129,3 @@ export function stretches(
   }
   return found;
 }
-
-/** Of values to `greatest`, by size. A mean that is as good as 0 is the error of their sum: 1.4e-14 of values to 40. */
-export const withoutNoise = (mean: number, greatest: number) => (Math.abs(mean) < 1e-9 * greatest ? 0 : mean);

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** So near to the edge of the window, in pixels, a dragged panel scrolls the page, by so much in each frame. */
+/** A panel that is dragged within `nearness` pixels of the edge of the window scrolls the page by `step` in each frame. */
 const edge = { nearness: 70, step: 10 };
 
 /**

@@ -72,7 +72,7 @@ function placeOf(
   return isShared ? `, panel ${index + 1}` : '';
 }
 
-/** Why panels cannot be drawn over the x axis, by their places, and what tells it of one; null: it can. */
+/** Why panels cannot be drawn over the x axis, by their places, and the function by which a panel reports it; null: it can. */
 function useAxisFaults() {
   const [faults, setFaults] = useState<ReadonlyMap<number, string>>(new Map());
   const report = useCallback((index: number, fault: string | null) => {

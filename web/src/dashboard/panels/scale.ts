@@ -46,7 +46,7 @@ export function shifted({ min, max }: Scale, part: number): Scale {
 }
 
 const maxDigits = 8;
-/** Beyond this, digits behind the point say nothing. */
+/** Larger numbers are written with an exponent. */
 const largest = 1e9;
 /** The most marks of an axis, less one. */
 const maxSteps = 5;
@@ -58,7 +58,7 @@ function roundStep(span: number): number {
   return power * ([1, 2, 5].find((times) => times * power >= least * (1 - 1e-9)) ?? 10);
 }
 
-/** Marks of an axis at round numbers, each with as many digits as tell it from its neighbours. */
+/** Marks of an axis at round numbers, each with as many digits as distinguish it from its neighbours. */
 export function ticksOf({ min, max }: Scale): { value: number; text: string }[] {
   const step = roundStep(max - min);
   const [first, last] = [Math.ceil(min / step - 1e-6), Math.floor(max / step + 1e-6)];

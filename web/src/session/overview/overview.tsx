@@ -185,7 +185,7 @@ function NewestFiles(props: {
   const bytes = isWhole ? outputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) : session.outputBytes;
   const count = plural(totalCount, 'file', 'files');
   const shown = outputs.slice(0, shownFiles);
-  // Outputs without a name of their own are told apart by their nodes.
+  // Outputs without a name of their own are named by their nodes.
   const isRepeated = (one: ListedOutput) =>
     shown.some((other) => other !== one && outputTitle(other) === outputTitle(one));
   const nodeOf = ({ nodeInstanceId }: ListedOutput) =>

@@ -24,7 +24,7 @@ export function uploadersOf(
     const createdMs = Date.parse(createdAt);
     const near = uploads.filter(({ atMs }) => Math.abs(atMs - createdMs) < sameMs);
     const actors = new Set(near.map(({ actor }) => actor.id));
-    // Uploads of several people at the same moment cannot be told apart.
+    // Uploads of several people at the same moment cannot be distinguished.
     return actors.size === 1 ? (near[0]!.actor.name ?? near[0]!.actor.kind) : null;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a file still has the bytes with which it was chosen. Other browsers do not read a file that was changed since; Firefox
- * reads what it has by now, so that an upload that goes on would store parts of both.
+ * Whether a file still has the bytes with which it was chosen. Other browsers refuse to read a file that was changed since.
+ * Firefox reads the new bytes, so an upload that continues would store parts of both.
  */
 
 const places = 32;

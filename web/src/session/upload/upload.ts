@@ -28,10 +28,10 @@ export function isRunning({ phase }: Upload): boolean {
   return phase === 'sending' || phase === 'storing';
 }
 
-/** It may still become an output by itself, or when the person goes on with it. */
+/** Whether the upload may still become an output, by itself or when the person continues it. */
 export const isOpen = (upload: Upload): boolean => isRunning(upload) || upload.phase === 'paused';
 
-/** True for one of an earlier visit that goes on with the new one. */
+/** Whether `known` is an unfinished upload of an earlier visit that the new one continues. */
 export const isSameFile = (known: Upload, { nodeInstanceId, fileName, sizeBytes }: Upload): boolean =>
   known.phase === 'unfinished' &&
   known.nodeInstanceId === nodeInstanceId &&

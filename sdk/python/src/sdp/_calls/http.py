@@ -101,7 +101,7 @@ class HttpClient:
         self._headers = dict(headers)
         self._proxy = proxy_for(parts.scheme, self._host, self._port)
         if self._proxy is not None and self._tls is None:
-            # The proxy itself reads the requests, and is told their whole address.
+            # The proxy itself reads the requests, so it gets their whole address.
             self._base = f"http://{parts.netloc.rpartition('@')[2]}{self._base}"
             self._headers.update(self._proxy.headers)
         self._lock = threading.Lock()

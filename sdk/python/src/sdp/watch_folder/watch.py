@@ -100,7 +100,7 @@ class _Watch:
             self._again_at = {found: at for found, at in self._again_at.items() if found in self._since}
             due = [found for found in left if now >= self._again_at.get(found, 0.0)]
             ready = [found for found in due if found in self._unsettled or now - self._since[found] >= settle_seconds]
-            # All that one look has found: a folder may hold very many.
+            # All that one scan has found: a folder may hold very many.
             self._handle_all(ready)
             if ready:
                 continue
