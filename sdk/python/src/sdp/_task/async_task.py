@@ -20,7 +20,7 @@ from .._outputs.source import Source
 from ..errors import FailureCategory, TaskFailure
 from .annotation import Moment
 from .awaited import AwaitedCalls, awaited
-from .task import NewInputs, Task
+from .task import C, NewInputs, Task
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from .._outputs.write_options import WriteOptions
 
-C = TypeVar("C")
 T = TypeVar("T")
 P = ParamSpec("P")
 

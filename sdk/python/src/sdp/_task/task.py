@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from .._calls.task_calls import Json, TaskCalls
 from .._inputs.inputs import Input, InputInfo, InputMode, input_info, list_inputs, parse_time
@@ -28,11 +28,16 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-    from typing_extensions import Unpack
+    from typing_extensions import TypeVar, Unpack
 
     from .._outputs.write_options import WriteOptions
 
-C = TypeVar("C")
+    C = TypeVar("C", default=Any)
+else:
+    from typing import TypeVar
+
+    # Python before 3.13 knows no default. Type checkers do, so `sdp.Task` alone is `sdp.Task[Any]` for them.
+    C = TypeVar("C")
 OnBadInput = Literal["fail", "reject"]
 
 
