@@ -20,7 +20,8 @@ from .._outputs.source import Source
 from ..errors import FailureCategory, TaskFailure
 from .annotation import Moment
 from .awaited import AwaitedCalls, awaited
-from .task import C, NewInputs, Task
+from .configured import C
+from .task import NewInputs, Task
 
 if TYPE_CHECKING:
     import pandas

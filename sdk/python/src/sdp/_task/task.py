@@ -19,6 +19,7 @@ from .._outputs.source import Source
 from .._text import clip
 from ..errors import FailureCategory, TaskCancelled, TaskFailure
 from .annotation import Moment, annotation_wire
+from .configured import C
 from .outcome import REASON_CHARACTERS
 from .state import NodeState
 from .watermark import Watermark
@@ -28,16 +29,10 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-    from typing_extensions import TypeVar, Unpack
+    from typing_extensions import Unpack
 
     from .._outputs.write_options import WriteOptions
 
-    C = TypeVar("C", default=Any)
-else:
-    from typing import TypeVar
-
-    # Python before 3.13 knows no default. Type checkers do, so `sdp.Task` alone is `sdp.Task[Any]` for them.
-    C = TypeVar("C")
 OnBadInput = Literal["fail", "reject"]
 
 
