@@ -9,12 +9,13 @@ import { newTokenValue } from '../../store/runners/runner-token-value.ts';
 import {
   type CreatorState,
   createRunnerToken,
-  listRunnerTokens,
   type RunnerTokenItem,
   readRuntimes,
   revokeRunnerToken,
+  runnerTokenPages,
 } from '../../store/runners/runner-tokens.ts';
 import type { Principal } from '../identity/auth-client.ts';
+import { resumed } from '../resumed.ts';
 import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
@@ -88,12 +89,16 @@ const list = defineRoute({
     'Developers see their own, Administrators all. A token stays in the list for some months after its end.',
   tags,
   access: access.runnerTokens,
-  responses: { 200: { description: 'The tokens.', schema: z.array(tokenItemSchema) } },
+  responses: { 200: { description: 'The tokens.', items: tokenItemSchema } },
   async handler({ principal, services }) {
-    const rows = await listRunnerTokens(services.database, ownersSeenBy(principal));
-    return { status: 200, body: rows.map(present) };
+    const pages = runnerTokenPages(services.database, ownersSeenBy(principal));
+    return { status: 200, items: presented(resumed(await pages.next(), pages)) };
   },
 });
+
+async function* presented(pages: AsyncIterable<RunnerTokenItem[]>) {
+  for await (const page of pages) yield page.map(present);
+}
 
 const revoke = defineRoute({
   id: 'revokeRunnerToken',

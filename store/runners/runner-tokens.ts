@@ -71,17 +71,28 @@ export interface RunnerTokenItem {
   readonly hint: string;
 }
 
-/** Oldest first. @param createdBy their tokens alone; null: all */
-export async function listRunnerTokens(
+const tokensAtOnce = 100;
+
+/** Oldest first, page by page: a script may have made any number. @param createdBy their tokens alone; null: all */
+export async function* runnerTokenPages(
   database: Queryable,
   createdBy: string | null,
-): Promise<RunnerTokenItem[]> {
-  return database.query<RunnerTokenItem>(
-    `select id, label, runner_types, scopes, created_by, created_at,
-            expires_at, last_used_at, revoked_at is not null as revoked, hint
-       from runner_token where $1::uuid is null or created_by = $1 order by created_at, id`,
-    [createdBy],
-  );
+): AsyncGenerator<RunnerTokenItem[]> {
+  const ofCreator = createdBy === null ? '$3::uuid is null' : 'created_by = $3';
+  let [createdAt, id] = ['-infinity', '00000000-0000-0000-0000-000000000000'];
+  for (;;) {
+    const page = await database.query<RunnerTokenItem & { readonly exactly: string }>(
+      `select id, label, runner_types, scopes, created_by, created_at, created_at::text as exactly,
+              expires_at, last_used_at, revoked_at is not null as revoked, hint
+         from runner_token where (created_at, id) > ($1::timestamptz, $2::uuid) and ${ofCreator}
+        order by created_at, id limit ${tokensAtOnce}`,
+      [createdAt, id, createdBy],
+    );
+    yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < tokensAtOnce) return;
+    [createdAt, id] = [last.exactly, last.id];
+  }
 }
 
 /**

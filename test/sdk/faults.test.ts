@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { defineRunner, type RunResult, type Task } from '../../sdk/index.ts';
+import { defineRunner, type RunResult, type StartOptions, type Task } from '../../sdk/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultProxy, faultProxy } from './support/fault-proxy.ts';
 import { kitStage } from './support/kit-stage.ts';
@@ -15,11 +15,12 @@ async function behind(
   spoil: (proxy: FaultProxy) => void,
   run: (task: Task) => Promise<RunResult>,
   incremental = false,
+  options: StartOptions = {},
 ) {
   const graph = await stage.chainOf(1, { maxAttempts: 1, leaseSeconds: 10, incremental });
   const proxy = await faultProxy(stage.api.url);
   spoil(proxy);
-  await stage.start(defineRunner({ templates: [graph.template], run }), { url: proxy.url });
+  await stage.start(defineRunner({ templates: [graph.template], run }), { ...options, url: proxy.url });
   return { graph, proxy };
 }
 
@@ -79,13 +80,17 @@ test('every call whose answer is lost is made again, and does once what it does'
   expect(run1).toEqual({ attempt: 1, lostCount: 0, state: { runs: 1 } });
 });
 
-test('a finished result is reported when the platform is back, however long that takes within the lease', async () => {
+test('a finished result is reported when the platform is back, however long that takes within the lease, and the log says that it is', async () => {
   const spoil = (proxy: FaultProxy) =>
     proxy.spoil(/complete/, 'refuse', 'refuse', { status: 500 }, { status: 404 });
-  const { graph } = await behind(spoil, async (task) => void (await task.write('result')));
+  const said: string[] = [];
+  const log = (_level: string, message: string) => void said.push(message);
+  const run = async (task: Task) => void (await task.write('result'));
+  const { graph } = await behind(spoil, run, false, { log });
   await stage.upload(graph, 'input', 'bytes');
   await stage.until(graph, 'n1', 'Succeeded');
   expect(await stage.latest(graph, 'n1')).toBe('result');
+  await eventually('it says so', () => said.some((line) => /complete: answered again$/.test(line)));
 });
 
 test('a body that breaks off on its way in is sent again', async () => {

@@ -96,9 +96,12 @@ describeInBrowser('drives of several sessions', () => {
   const legend = () => page.locator('.chart').first().locator('.legend-name').allTextContents();
   const asked = (name: string) => new URL(page.url()).searchParams.get(name);
 
-  test('are chosen in the list and lie over each other from their starts, each in its colour', async () => {
+  test('are chosen in the list, compared by a key, and lie over each other from their starts, each in its colour', async () => {
     for (const name of ['Car 44', 'Car 16']) await page.getByLabel(`Choose ${name}`).check();
-    await page.getByRole('link', { name: 'Compare' }).click();
+    const link = page.getByRole('link', { name: 'Compare' });
+    const address = await link.getAttribute('href');
+    await page.keyboard.press('c');
+    await page.waitForURL((url) => url.pathname + url.search === address);
     await page.getByRole('heading', { level: 1, name: 'Compare 2 sessions' }).waitFor();
     await drawn(1);
     await expect.poll(async () => (await legend()).sort()).toEqual(['Car 16', 'Car 44']);

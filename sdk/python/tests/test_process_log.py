@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from conftest import RunnerProcess
 from platform_double import PlatformDouble
+from sdp._calls.connection import Connection
+from sdp._calls.scope import Scope
+from sdp.errors import NetworkError
 
 
 def test_it_has_no_configuration_of_the_task_that_the_end_of_another_claims(
@@ -45,6 +50,28 @@ def work(task):
     assert task.end is None
     end.touch()
     double.until(lambda: task.end)
+
+
+def test_that_the_platform_answers_again_is_logged_as_its_failures_were(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = [NetworkError("no connection")] * 3
+
+    def answer(*_: object) -> SimpleNamespace:
+        if failures:
+            raise failures.pop()
+        return SimpleNamespace(status=200)
+
+    connection = Connection("http://127.0.0.1:1", {})
+    monkeypatch.setattr(connection, "open", answer)
+    monkeypatch.setattr("sdp._calls.connection.read_json", lambda _: {})
+    monkeypatch.setattr(Scope, "wait", lambda *_: None)
+    with caplog.at_level("INFO", "sdp"):
+        connection.call("POST", "/tasks/claim")
+    assert [line.message for line in caplog.records] == [
+        "POST /tasks/claim: no connection; trying again",
+        "POST /tasks/claim: answered again",
+    ]
 
 
 def test_a_platform_that_cannot_be_reached_is_named(

@@ -14,7 +14,7 @@ from sdp.testing import run_task
 
 
 def test_code_that_leaves_the_process_fails_its_task_in_a_test_as_on_the_platform() -> None:
-    def work(_: sdp.Task[Any]) -> None:
+    def work(_: sdp.Task) -> None:
         sys.exit("no such car")
 
     result = run_task(work)
@@ -22,7 +22,7 @@ def test_code_that_leaves_the_process_fails_its_task_in_a_test_as_on_the_platfor
 
 
 def test_a_coroutine_that_leaves_the_process_does_so_too() -> None:
-    async def work(_: sdp.AsyncTask[Any]) -> None:
+    async def work(_: sdp.AsyncTask) -> None:
         sys.exit(3)
 
     assert run_task(work).reason == "SystemExit: 3"

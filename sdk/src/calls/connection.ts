@@ -70,7 +70,10 @@ export class Connection {
     const backOff = new BackOff(maxBackOffMs);
     for (;;) {
       try {
-        return await work();
+        const done = await work();
+        if (backOff.failures >= failuresToWarn)
+          this.#settings.log('info', `${call.method} ${call.path}: answered again`);
+        return done;
       } catch (error) {
         call.signal?.throwIfAborted();
         if (!mayRepeat(call, error, backOff)) throw error;

@@ -149,6 +149,22 @@ describe('the list', () => {
     expect(all.indexOf(two.id)).toBeGreaterThan(all.indexOf(one.id));
   });
 
+  test('has each of any number of tokens once, oldest first, also of tokens of one moment', async () => {
+    const other = await makePerson(api.url, people.adminToken, 'Developer');
+    const { id } = await newToken(stage, [await newRunnerType(stage)], { by: other.token });
+    await database.query(
+      `insert into runner_token (id, digest, hint, label, runner_types, scopes, created_by, created_at, expires_at)
+       select gen_random_uuid(), sha256(n::text::bytea), hint, n::text, runner_types, scopes, created_by,
+              created_at + make_interval(secs => n / 150 * 0.000001), expires_at
+         from runner_token, generate_series(1, 300) n where id = $1`,
+      [id],
+    );
+    const made = (await list(other.token)).body as { id: string; label: string }[];
+    expect(new Set(made.map((token) => token.id)).size).toBe(301);
+    const moments = made.map(({ label }) => (label === 'test' ? 0 : Math.floor(Number(label) / 150)));
+    expect(moments).toEqual([...moments].sort());
+  });
+
   test('shows when a token was last used, written at most once a minute', async () => {
     const { made, runner } = await tokenStage(stage);
     // A check is remembered for a second, and the use is written with the next one.

@@ -16,7 +16,7 @@ import { partsDown } from '../../../web/src/health.ts';
 import { axisOfTimes } from '../../../web/src/preview/axis.ts';
 import { curvesOf, readBytes, separated } from '../../../web/src/preview/read.ts';
 import { draftOf, fieldsOf, moved } from '../../../web/src/reports/model.ts';
-import { barOf, sharedWindow, tickLabel, ticksOf, wholeSpan } from '../../../web/src/shared/model.ts';
+import { barOf, sharedWindow, wholeSpan } from '../../../web/src/shared/model.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -124,18 +124,6 @@ describe('the timeline of shared sessions', () => {
   test('takes no session for a shared one that only has metadata alike', () => {
     expect(sharedWindow({ ...session, metadata: { status: 'open' } })).toBeNull();
     expect(sharedWindow({ ...session, metadata: null })).toBeNull();
-  });
-
-  test('names round moments, few enough to be read', () => {
-    const start = Date.parse('2026-03-14T09:30:07.000Z');
-    for (const length of [5_000, 600_000, 86_400_000, 400 * 86_400_000]) {
-      const { stepMs, times } = ticksOf({ fromMs: start, toMs: start + length }, 8);
-      expect(times.length).toBeGreaterThan(0);
-      expect(times.length).toBeLessThanOrEqual(9);
-      expect(times.every((time) => time % stepMs === 0)).toBe(true);
-    }
-    expect(tickLabel(Date.parse('2026-03-14T09:30:00Z'), 60_000)).toBe('09:30');
-    expect(tickLabel(Date.parse('2026-03-14T00:00:00Z'), 3_600_000)).toBe('14 Mar');
   });
 });
 

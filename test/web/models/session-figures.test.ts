@@ -33,7 +33,7 @@ test('are the highest values, the rows and the length; of a file that was conver
   expect(figuresOfRecordings(outputs)).toEqual([
     { label: 'Highest wheel speed', value: '341.7', unit: 'km/h', number: 341.7 },
     { label: 'Recorded', value: '150', unit: 'rows', number: 150 },
-    { label: 'Duration', value: '1:30', unit: '', number: 90 },
+    { label: 'Duration', value: '1:30', unit: '', number: 90, note: 'the longest of 2' },
   ]);
 });
 

@@ -86,6 +86,13 @@ describeInBrowser("a Trainee's own sessions", () => {
     await untilTrue(page, 'document.activeElement.textContent === "Made elsewhere"');
   });
 
+  test('one that is not to be seen may be that of others', async () => {
+    await page.goto(`${api.url}/sessions/${crypto.randomUUID()}`);
+    await page.getByText('It may have been deleted, or you do not take part in it.').waitFor();
+    await page.goto(`${api.url}/sessions`);
+    await page.getByRole('link', { name: 'Made elsewhere' }).waitFor();
+  });
+
   test.each(appearances)('are accessible and fit in $name', async (appearance) => {
     await wear(page, appearance);
     await picture(page, `sessions-own-${appearance.name}`);

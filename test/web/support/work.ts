@@ -66,9 +66,9 @@ export function workTests(work: () => Work): void {
       await page.keyboard.press('Enter');
       const people = page.getByRole('list', { name: 'Participants of Formation approach' });
       expect(await people.getByRole('listitem').count()).toBe(3);
-      await people.getByText('from 14 Mar 2026 09:30:20 UTC').waitFor();
+      await people.getByText('from 14 Mar 2026 10:30:20').waitFor();
       await page
-        .getByText('Window from 14 Mar 2026 09:30:00 UTC to 14 Mar 2026 09:35:00 UTC')
+        .getByText('Window from 14 Mar 2026 10:30:00 to 14 Mar 2026 10:35:00')
         .waitFor({ state: 'attached' });
       await page.locator('.timeline-body').focus();
       await page.keyboard.press('Escape');

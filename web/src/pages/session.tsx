@@ -120,10 +120,12 @@ function Part(props: TabProps & { tab: SessionTab; adoptions: number }) {
 }
 
 function Gone({ deleted }: { deleted: boolean }) {
+  const { listSessions } = useAbilities();
+  const also = listSessions ? '' : ', or you do not take part in it';
   return (
     <Empty isPage title={deleted ? 'This session has been deleted' : 'Session not found'}>
       <p>
-        {deleted ? '' : 'It may have been deleted. Check the address. '}
+        {deleted ? '' : `It may have been deleted${also}. Check the address. `}
         <a href="/">Sessions</a>
       </p>
     </Empty>

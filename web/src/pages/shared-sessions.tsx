@@ -1,5 +1,6 @@
 import { listProjects, querySessions } from '../api.ts';
 import type { TimeSpan } from '../dashboard/model.ts';
+import { momentsOf } from '../days.ts';
 import { plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -128,8 +129,9 @@ async function findShared(wanted: Wanted, signal: AbortSignal) {
   if (wanted.projectId !== '')
     conditions.push({ path: 'projectId', op: 'eq', value: Number(wanted.projectId) });
   // Times in the metadata are texts of one form, so text order is time order.
-  if (wanted.from !== '') conditions.push({ path: 'startTimeUtc', op: 'gte', value: `${wanted.from}T` });
-  if (wanted.to !== '') conditions.push({ path: 'startTimeUtc', op: 'lte', value: `${wanted.to}T99` });
+  const { from, to } = momentsOf(wanted);
+  if (from !== '') conditions.push({ path: 'startTimeUtc', op: 'gte', value: from });
+  if (to !== '') conditions.push({ path: 'startTimeUtc', op: 'lte', value: to });
   const found = await querySessions(
     {
       filter: { and: conditions },

@@ -16,6 +16,7 @@ const groups: readonly { title: string; keys: readonly (readonly [string, string
       ['j k', 'Go to the next or the previous session'],
       ['x', 'Choose the session, or no longer'],
       ['Enter', 'Open the session'],
+      ['c', 'Compare the chosen sessions'],
     ],
   },
   {

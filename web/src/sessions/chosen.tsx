@@ -4,12 +4,15 @@ import { deleteSession, retryFailed, type SessionListRow, setFrozen } from '../a
 import { compareDashboards, maxDashboards } from '../compare/address.ts';
 import { formatBytes, plural } from '../format.ts';
 import { textOf } from '../http.ts';
+import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
+import { navigate } from '../router.ts';
 import { saveAnswer } from '../save.ts';
 import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { csvOf } from './list-model.ts';
+import { useListKeys } from './row-keys.ts';
 
 /** What became of an action on several sessions. */
 interface Result {
@@ -133,6 +136,7 @@ function ChosenBar(props: {
   const failed = sessions.filter(({ state }) => state === 'failed');
   const compared = sessions.flatMap(({ dashboardUrl }) => dashboardOf(dashboardUrl)).slice(0, maxDashboards);
   const thawed = sessions.filter(({ frozen }) => !frozen);
+  useCompareKeys(compared);
   return (
     <div class="chosen-bar" role="toolbar" aria-label="Chosen sessions">
       <strong>{plural(sessions.length, 'session', 'sessions')} chosen</strong>
@@ -168,6 +172,15 @@ function ChosenBar(props: {
       </Act>
     </div>
   );
+}
+
+/** From the rows the bar is many steps of Tab away. */
+function useCompareKeys(dashboards: readonly number[]): void {
+  const compare = dashboards.length > 1 ? () => navigate(compareDashboards(dashboards)) : undefined;
+  usePageActions(compare === undefined ? [] : [{ label: 'Compare the chosen sessions', act: compare }]);
+  useListKeys((key) => {
+    if (key === 'c') compare?.();
+  });
 }
 
 function Act(props: { busy?: boolean; style?: string; onClick: () => void; children: ComponentChildren }) {

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 const links = 'tbody tr:not(.row-gone) .row-link';
 
@@ -8,19 +8,26 @@ const links = 'tbody tr:not(.row-gone) .row-link';
  * are typed into a field or a window are left alone.
  */
 export function useRowKeys(frame: RefObject<HTMLElement | null>, onChoose: (id: string) => void): void {
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
+  useListKeys((key) => {
+    if (key === 'j' || key === 'k') step(frame.current, key === 'j' ? 1 : -1);
+    else if (key === 'x') {
+      const id = document.activeElement?.closest('tr')?.dataset.id;
+      if (id !== undefined) onChoose(id);
+    }
+  });
+}
+
+/** Single keys, while the component is shown. */
+export function useListKeys(onKey: (key: string) => void): void {
+  const latest = useRef(onKey);
+  latest.current = onKey;
+  useLayoutEffect(() => {
+    const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (event.key === 'j' || event.key === 'k') step(frame.current, event.key === 'j' ? 1 : -1);
-      else if (event.key === 'x') {
-        const id = document.activeElement?.closest('tr')?.dataset.id;
-        if (id !== undefined) choose.current(id);
-      }
+      latest.current(event.key);
     };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
   }, []);
 }
 

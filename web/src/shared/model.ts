@@ -118,33 +118,3 @@ export function placeOf(timeMs: number | null, span: TimeSpan): number | null {
   if (timeMs === null || timeMs < span.fromMs || timeMs > span.toMs) return null;
   return ((timeMs - span.fromMs) / (span.toMs - span.fromMs)) * 100;
 }
-
-const stepsMs = [
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * 1000),
-  ...[1, 2, 5, 10, 15, 30].map((count) => count * 60_000),
-  ...[1, 2, 3, 6, 12].map((count) => count * 3_600_000),
-  ...[1, 2, 7, 14, 30, 90, 180, 365].map((count) => count * 86_400_000),
-];
-
-/** Round moments within the span, at most `most` of them, and the step between them. Days begin by UTC. */
-export function ticksOf(span: TimeSpan, most: number): { stepMs: number; times: number[] } {
-  const length = span.toMs - span.fromMs;
-  const stepMs = stepsMs.find((step) => length / step <= most) ?? length;
-  const times: number[] = [];
-  for (let time = Math.ceil(span.fromMs / stepMs) * stepMs; time <= span.toMs; time += stepMs)
-    times.push(time);
-  return { stepMs, times };
-}
-
-const pad = (value: number) => String(value).padStart(2, '0');
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** A tick as short as its step allows: a day, hours and minutes, or seconds. In UTC. */
-export function tickLabel(timeMs: number, stepMs: number): string {
-  const date = new Date(timeMs);
-  const day = `${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
-  if (stepMs >= 86_400_000) return stepMs >= 30 * 86_400_000 ? `${day} ${date.getUTCFullYear()}` : day;
-  const clock = `${pad(date.getUTCHours())}:${pad(date.getUTCMinutes())}`;
-  if (clock === '00:00' && stepMs >= 60_000) return day;
-  return stepMs >= 60_000 ? clock : `${clock}:${pad(date.getUTCSeconds())}`;
-}

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { TimeSpan } from '../dashboard/model.ts';
-import { clampSpan, formatSpan, panSpan, zoomSpan } from '../dashboard/time.ts';
+import { clampSpan, panSpan, zoomSpan } from '../dashboard/time.ts';
 import { plural } from '../format.ts';
 import { IconButton } from '../ui/buttons.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { Participant, SharedWindow } from './model.ts';
-import { barOf, personLabel, placeOf, tickLabel, ticksOf, wholeSpan } from './model.ts';
+import { barOf, personLabel, placeOf, wholeSpan } from './model.ts';
+import { momentText, spanText, tickLabel, ticksOf } from './ticks.ts';
 
 const maxTicks = 8;
 
@@ -96,7 +97,7 @@ function TimelineHead(props: { span: TimeSpan; zoomed: boolean; moves: Moves }) 
   return (
     <div class="timeline-head">
       <span class="timeline-span" aria-live="polite">
-        {formatSpan(props.span, 'utc', 0)}
+        {spanText(props.span)}
       </span>
       <div class="actions" role="toolbar" aria-label="Time axis">
         {tools.map((tool) => (
@@ -140,8 +141,8 @@ function WindowRow(props: { window: SharedWindow; span: TimeSpan; open: boolean;
         {props.link ? <a href={`/sessions/${one.sessionId}`}>{one.name}</a> : <strong>{one.name}</strong>}
         <div class="faint">{facts.filter((fact) => fact !== null).join(' · ')}</div>
         <div class="visually-hidden">
-          Window from {utc(one.startMs)} to {utc(one.endMs)}
-          {one.closedMs === null ? '' : `, closed at ${utc(one.closedMs)}`}
+          Window from {momentText(one.startMs)} to {momentText(one.endMs)}
+          {one.closedMs === null ? '' : `, closed at ${momentText(one.closedMs)}`}
         </div>
         {one.participants.length > 0 && (
           <button
@@ -183,7 +184,7 @@ function WindowLane({ window: one, span }: { window: SharedWindow; span: TimeSpa
         <span
           class="timeline-bar"
           style={{ left: `${bar.left}%`, width: `${bar.width}%` }}
-          title={`${formatSpan({ fromMs: one.startMs, toMs: one.endMs }, 'utc', 0)}`}
+          title={spanText({ fromMs: one.startMs, toMs: one.endMs })}
         />
       )}
       {one.participants.map((participant) => {
@@ -209,8 +210,8 @@ function PersonRow(props: { participant: Participant; seconds: number; span: Tim
         <span class="timeline-name" title={participant.id}>
           {personLabel(participant)}
         </span>
-        <div class="faint">{startMs === null ? 'no capture time' : `from ${utc(startMs)}`}</div>
-        {joinedMs !== null && <div class="faint">joined {utc(joinedMs)}</div>}
+        <div class="faint">{startMs === null ? 'no capture time' : `from ${momentText(startMs)}`}</div>
+        {joinedMs !== null && <div class="faint">joined {momentText(joinedMs)}</div>}
       </div>
       <div class="timeline-lane" aria-hidden="true">
         <Grid span={span} />
@@ -234,10 +235,4 @@ function Grid({ span }: { span: TimeSpan }) {
       ))}
     </>
   );
-}
-
-/** `14 Mar 2026 09:30:00 UTC`. */
-function utc(timeMs: number): string {
-  const [from] = formatSpan({ fromMs: timeMs, toMs: timeMs + 1_800_000 }, 'utc', 0).split(' to ');
-  return `${from} UTC`;
 }

@@ -9,6 +9,8 @@ export interface Figure {
   readonly label: string;
   readonly value: string;
   readonly unit: string;
+  /** Shown behind the value, and no part of the figure's name. */
+  readonly note?: string;
   /** The value, to be drawn. */
   readonly number: number;
   /** The node that wrote the document of the figure. */
@@ -83,13 +85,14 @@ export function figuresOfRecordings(outputs: readonly ListedOutput[]): Figure[] 
   const lengths = recordings.map(({ description: { time } }) =>
     time?.basis === 'row-number' ? 0 : Number(time?.to) - Number(time?.from),
   );
-  const maxMs = Math.max(...lengths.filter((ms) => ms > 0), 0);
+  const known = lengths.filter((ms) => ms > 0);
+  const maxMs = Math.max(...known, 0);
+  const duration = { label: 'Duration', value: formatElapsed(maxMs, 1000), unit: '', number: maxMs / 1000 };
+  const note = `the longest of ${known.length}`;
   return [
     ...highest(recordings),
     ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit, number: rows }]),
-    ...(maxMs === 0
-      ? []
-      : [{ label: 'Duration', value: formatElapsed(maxMs, 1000), unit: '', number: maxMs / 1000 }]),
+    ...(maxMs === 0 ? [] : [known.length > 1 ? { ...duration, note } : duration]),
   ];
 }
 

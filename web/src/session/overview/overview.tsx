@@ -108,11 +108,11 @@ function Figures(props: { outputs: readonly ListedOutput[]; nodes: readonly Node
   if (figures.length === 0) return null;
   return (
     <dl class="figures" aria-label="Key figures">
-      {figures.slice(0, 16).map(({ label, value, unit }) => (
+      {figures.slice(0, 16).map(({ label, value, unit, note = '' }) => (
         <div key={`${label} ${value}`}>
           <dt title={label}>{label}</dt>
           <dd>
-            {value} <span class="unit">{unit}</span>
+            {value} <span class="unit">{unit || note}</span>
           </dd>
         </div>
       ))}

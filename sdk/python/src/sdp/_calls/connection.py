@@ -63,7 +63,10 @@ class Connection:
                 first = silence_seconds if first_silence_seconds is None else first_silence_seconds
                 silence = min(silence_seconds, first * 2 ** min(back_off.failures, 16))
                 answer = self.open(method, path, all_headers, body, silence, scope)
-                return Reply(answer.status, read_json(answer))
+                reply = Reply(answer.status, read_json(answer))
+                if back_off.failures >= _FAILURES_TO_WARN:
+                    log.info("%s %s: answered again", method, path)
+                return reply
             except Exception as error:
                 scope.check()
                 if not _may_repeat(patience, error, back_off):

@@ -20,6 +20,7 @@ from .._outputs.source import Source
 from ..errors import FailureCategory, TaskFailure
 from .annotation import Moment
 from .awaited import AwaitedCalls, awaited
+from .configured import C
 from .task import NewInputs, Task
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from .._outputs.write_options import WriteOptions
 
-C = TypeVar("C")
 T = TypeVar("T")
 P = ParamSpec("P")
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from .._calls.task_calls import Json, TaskCalls
 from .._inputs.inputs import Input, InputInfo, InputMode, input_info, list_inputs, parse_time
@@ -19,6 +19,7 @@ from .._outputs.source import Source
 from .._text import clip
 from ..errors import FailureCategory, TaskCancelled, TaskFailure
 from .annotation import Moment, annotation_wire
+from .configured import C
 from .outcome import REASON_CHARACTERS
 from .state import NodeState
 from .watermark import Watermark
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from .._outputs.write_options import WriteOptions
 
-C = TypeVar("C")
 OnBadInput = Literal["fail", "reject"]
 
 
