@@ -5,9 +5,11 @@
  * A run adds what is new to its parent since the last one that succeeded, a number of recordings at a time: a session
  * may have thousands, and other work of the session waits while some are added.
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
+import { originOf } from '../../domain/outputs/output-copy.ts';
 import { isRecordingTime } from '../../domain/outputs/recording.ts';
 import { channelKey } from '../../domain/recordings/channel-key.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -16,14 +18,18 @@ import { type DimensionSource, summarizeSources } from '../../store/dashboards/d
 import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { TaskInput } from '../../store/runs/task-inputs.ts';
+import { withRoom } from './disk-room.ts';
 import {
   type BuiltinRun,
   type BuiltinServices,
   builtinNode,
   ClaimLostError,
   dataSourceName,
+  InvalidInputError,
 } from './node.ts';
+import { Converter } from './tabular/convert/convert-isolated.ts';
 import { type RecordingDescription, recordingDescriptionSchema } from './tabular/description.ts';
+import { TabularError } from './tabular/errors.ts';
 import { downloadInput, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -129,31 +135,47 @@ async function publish(
 async function* newRecordings(run: BuiltinRun, services: BuiltinServices): AsyncGenerator<Recording[]> {
   const isNew = !(await hasDimension(services.database, run.task.nodeInstanceId));
   const mode = isNew || run.task.reason === 'reprocess' ? 'all' : 'since-watermark';
+  const converter = new Converter();
   let recordings: Recording[] = [];
-  for await (const input of taskInputs(run, services, mode)) {
-    const metadata = metadataSchema.safeParse(input.metadata);
-    if (!metadata.success) continue;
-    const description = metadata.data.description ?? (await describe(run, services, input));
-    const name = metadata.data.name ?? description.source.outputIdentifier;
-    recordings.push({ input, sourceId: metadata.data.source.outputId, description, name });
-    if (recordings.length < recordingsAtOnce) continue;
+  try {
+    for await (const input of taskInputs(run, services, mode)) {
+      const metadata = metadataSchema.safeParse(input.metadata);
+      if (!metadata.success) continue;
+      const description = metadata.data.description ?? (await describe(run, services, input, converter));
+      const name = metadata.data.name ?? description.source.outputIdentifier;
+      recordings.push({ input, sourceId: metadata.data.source.outputId, description, name });
+      if (recordings.length < recordingsAtOnce) continue;
+      yield recordings;
+      recordings = [];
+    }
     yield recordings;
-    recordings = [];
+  } finally {
+    await converter.close();
   }
-  yield recordings;
 }
 
-/** The description of a recording that is too large for its output's metadata. */
+/**
+ * The description of a recording that is too large for its output's metadata. The metadata may be a stranger's too, who
+ * calls any file a recording.
+ */
 async function describe(
   run: BuiltinRun,
   services: BuiltinServices,
   input: TaskInput,
+  converter: Converter,
 ): Promise<RecordingDescription> {
   const path = join(run.workDir, 'recording.parquet');
-  await downloadInput(run, services, input, path);
-  // The engine for tables takes 29 MB, which a worker needs for such recordings alone: others are read in a child.
-  const { readDescription } = await import('./tabular/recording/describe.ts');
-  return readDescription(path, run.signal);
+  try {
+    return await withRoom(run.workDir, run.room, run.signal, async (signal) => {
+      await downloadInput({ ...run, signal }, services, input, path);
+      return await converter.describe(path, { signal, maxSeconds: run.fileSeconds });
+    });
+  } catch (error) {
+    if (!(error instanceof TabularError)) throw error;
+    throw new InvalidInputError(`${originOf(input).outputIdentifier}: ${error.message}`);
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 function toSource({ input, description, name }: Recording): DimensionSource {

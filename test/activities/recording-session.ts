@@ -58,6 +58,7 @@ export interface Upload {
   readonly contentType?: string;
   readonly contentEncoding?: string;
   readonly fileName?: string;
+  readonly metadata?: object;
 }
 
 /** An API, its workers and a signed-in client for a whole test file. Call it once at the top of the file. */
@@ -145,9 +146,9 @@ export class RecordingSession {
         'content-type': file.contentType ?? 'text/csv',
         'x-platform-output-identifier': file.identifier,
         ...(file.contentEncoding === undefined ? {} : { 'content-encoding': file.contentEncoding }),
-        ...(file.fileName === undefined
-          ? {}
-          : { 'x-platform-output-metadata': metadataHeader(JSON.stringify({ fileName: file.fileName })) }),
+        'x-platform-output-metadata': metadataHeader(
+          JSON.stringify({ fileName: file.fileName, ...file.metadata }),
+        ),
       },
       body: typeof file.bytes === 'string' ? file.bytes : new Uint8Array(file.bytes),
     });

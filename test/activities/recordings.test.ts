@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { inputNode, templateFile } from '../support/templates.ts';
 import { recordingStage } from './recording-session.ts';
+import { nestedColumns } from './tabular/hostile-parquet.ts';
 
 const { api, client } = await recordingStage();
 
@@ -116,4 +118,18 @@ test('a table of so many columns that its description is too large says the time
   expect(source.channels.map(({ name }) => name)).toEqual(names);
   const [last] = await session.series(dashboard, source, [source.channels.at(-1)!.id]);
   expect(last!.values).toEqual([999, 1_998]);
+});
+
+test('a file that a stranger calls a recording ends no worker, and its dashboard says what is wrong with it', async () => {
+  const dashboard = { Name: 'dashboard', NodeTemplateName: 'system-next-dimension', DefaultConfiguration: {} };
+  const nodes = [inputNode('upload'), { ...dashboard, Parents: ['upload'] }];
+  await client.call('POST', '/api/v2/admin/session-templates', templateFile('direct', nodes));
+  const session = await client.newSession('direct');
+  const metadata = { kind: 'recording', source: { outputId: 1 } };
+  await session.upload({ identifier: 'hostile', bytes: nestedColumns(200_000), metadata });
+  const [, node] = await session.settled();
+  expect(node).toMatchObject({
+    state: 'Failed',
+    statusDetails: 'validation: hostile: The file ends the program that reads it (SIGSEGV).',
+  });
 });

@@ -7,6 +7,7 @@ import type { IsolatedInput } from '../../../activities/builtin/tabular/convert/
 import { NoTabularData, TabularError } from '../../../activities/builtin/tabular/errors.ts';
 import { hasProcess } from '../../support/processes.ts';
 import { stretched } from '../../support/stretched.ts';
+import { declaringEntries, nestedColumns } from './hostile-parquet.ts';
 import { longParquet, parquetType } from './long-parquet.ts';
 import { TabularBench } from './support.ts';
 
@@ -150,14 +151,32 @@ describe('a conversion in a process of its own', () => {
     expect(childPids()).toEqual([]);
   });
 
-  test('fails alone when its process dies', async () => {
-    const running = convertTabularIsolated(inputOf(long, { outputPath: join(bench.folder, 'never') }));
-    const ended = expect(running).rejects.toThrow(/SIGSEGV/);
+  test('is done again by another process when its own dies', async () => {
+    const running = convertTabularIsolated(inputOf(long));
     await expect.poll(() => childPids().length).toBe(1);
     process.kill(childPids()[0] as number, 'SIGSEGV');
-    await ended;
+    expect((await running).rowCount).toBe(400_000);
+    expect(readdirSync(bench.workDir)).toEqual([]);
+  });
+
+  test('refuses a file that its process does not survive, and goes on with the next', async () => {
+    const converter = new Converter();
+    const input = inputOf('', { outputPath: join(bench.folder, 'never') });
+    writeFileSync(input.inputPath, nestedColumns(200_000));
+    await expect(converter.convert(input)).rejects.toThrow(
+      new TabularError('The file ends the program that reads it (SIGSEGV).'),
+    );
     expect(readdirSync(bench.workDir)).toEqual([]);
     expect(existsSync(join(bench.folder, 'never'))).toBe(false);
+    expect((await converter.convert(inputOf('time,v\n0,1\n1,2\n'))).rowCount).toBe(2);
+    await converter.close();
+  });
+
+  test('refuses a few bytes that declare gigabytes when they show', async () => {
+    const input = inputOf('');
+    writeFileSync(input.inputPath, declaringEntries(2 ** 28));
+    await expect(convertTabularIsolated(input)).rejects.toThrow(/^The file needs more memory than/);
+    expect(childPids()).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 /**
- * Conversions in a separate process: a file that crashes the database library, or makes it use more memory than its limit,
- * ends only this process, and its memory is returned with it. The process takes 0.2 s to start, so that the files of a run
- * share one.
+ * Files are read in a separate process: a file that crashes the database library, or makes it use more memory than its
+ * limit, ends only this process, and its memory is returned with it. The process takes 0.2 s to start, so that the files of
+ * a run share one.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +9,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { forkReader } from '../../../../settings/reader-process.ts';
+import type { RecordingDescription } from '../description.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import type { Conversion, ConvertInput } from './convert.ts';
 import type { FromConvertChild, IsolatedInput, ToConvertChild } from './convert-messages.ts';
@@ -19,23 +20,82 @@ const childPath = fileURLToPath(new URL('./convert-child.ts', import.meta.url));
 const maxFiles = 100;
 const maxResidentBytes = 256 * 1024 ** 2;
 
-/** Converts one file after the other. Close it after the last. */
+/** Signals that end a process by its own fault. Not SIGKILL: the kernel sends it where the machine has no memory. */
+const crashes = new Set<NodeJS.Signals | null>([
+  'SIGSEGV',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGILL',
+  'SIGFPE',
+  'SIGTRAP',
+]);
+
+/** The process died while it read a file. */
+class ReaderCrash extends Error {}
+
+type Asking = {
+  readonly [Name in 'signal' | 'onProgress' | 'overtimeSeconds']?: IsolatedInput[Name] | undefined;
+};
+
+/** Reads one file after the other. Close it after the last. */
 export class Converter {
   #child: ChildProcess | undefined;
   #files = 0;
 
   /**
    * As `convertTabular`, with the same errors; an abort ends the process at once.
-   * @throws TabularError also for a file that takes longer than `maxSeconds`: a retry would too
+   * @throws TabularError also for a file that takes longer than `maxSeconds`, since a retry would too, or that is read by
+   * a process that dies, twice
    */
   async convert(input: IsolatedInput): Promise<Conversion> {
-    const { signal, onProgress, overtimeSeconds = 10, ...plain } = input;
+    const { signal, onProgress, overtimeSeconds, ...plain } = input;
+    return await this.#twice(async () => {
+      signal?.throwIfAborted();
+      const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
+      try {
+        const paths = { inputPath: resolve(plain.inputPath), outputPath: resolve(plain.outputPath), workDir };
+        const message = { what: 'conversion' as const, ...plain, ...paths };
+        const answer = await this.#ask(message, { signal, onProgress, overtimeSeconds });
+        if (answer.kind !== 'done') throw faultOf(answer, plain.maxSeconds);
+        return answer.conversion;
+      } finally {
+        await rm(workDir, { recursive: true, force: true });
+      }
+    });
+  }
+
+  /** As `readDescription`. @throws TabularError when the file is at fault, as `convert` does */
+  async describe(
+    path: string,
+    { signal, maxSeconds }: Pick<IsolatedInput, 'signal' | 'maxSeconds'>,
+  ): Promise<RecordingDescription> {
+    return await this.#twice(async () => {
+      const answer = await this.#ask({ what: 'description', path: resolve(path), maxSeconds }, { signal });
+      if (answer.kind !== 'described') throw faultOf(answer, maxSeconds);
+      return answer.description;
+    });
+  }
+
+  /** The files before may be the cause of a crash, so that another process reads the file once more. */
+  async #twice<Result>(read: () => Promise<Result>): Promise<Result> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ReaderCrash)) throw error;
+    }
+    try {
+      return await read();
+    } catch (error) {
+      throw error instanceof ReaderCrash ? new TabularError(error.message) : error;
+    }
+  }
+
+  async #ask(message: ToConvertChild, { signal, onProgress, overtimeSeconds = 10 }: Asking): Promise<Answer> {
     signal?.throwIfAborted();
-    const workDir = await mkdtemp(join(await realpath(input.workDir), 'conversion-'));
     const child = await this.#process();
     const kill = () => child.kill('SIGKILL');
     signal?.addEventListener('abort', kill);
-    // It may have come while the folder was made.
+    // It may have come while the process was made.
     if (signal?.aborted) kill();
     let isLate = false;
     const overtime = setTimeout(
@@ -43,24 +103,22 @@ export class Converter {
         isLate = true;
         kill();
       },
-      (plain.maxSeconds + overtimeSeconds) * 1_000,
+      (message.maxSeconds + overtimeSeconds) * 1_000,
     );
     let isReusable = false;
     try {
       const answering = answerOf(child, onProgress);
-      const paths = { inputPath: resolve(plain.inputPath), outputPath: resolve(plain.outputPath), workDir };
-      child.send({ ...plain, ...paths } satisfies ToConvertChild, () => undefined);
+      child.send(message, () => undefined);
       const answer = await answering;
       isReusable = answer.residentBytes < maxResidentBytes && this.#files < maxFiles;
-      return conversionOf(answer, plain.maxSeconds);
+      return answer;
     } catch (error) {
       signal?.throwIfAborted();
-      throw isLate ? tooLong(plain.maxSeconds) : error;
+      throw isLate ? tooLong(message.maxSeconds) : error;
     } finally {
       clearTimeout(overtime);
       signal?.removeEventListener('abort', kill);
       if (!isReusable) await this.close();
-      await rm(workDir, { recursive: true, force: true });
     }
   }
 
@@ -100,7 +158,12 @@ async function answerOf(child: ChildProcess, onProgress: ConvertInput['onProgres
     else done(message);
   };
   const onExit = (code: number | null, exitSignal: NodeJS.Signals | null) => {
-    reject(new Error(`The conversion's process ended early (${exitSignal ?? `code ${code}`}).`));
+    const how = exitSignal ?? `code ${code}`;
+    reject(
+      crashes.has(exitSignal)
+        ? new ReaderCrash(`The file ends the program that reads it (${how}).`)
+        : new Error(`The conversion's process ended early (${how}).`),
+    );
   };
   child.on('message', onMessage).on('error', reject).on('exit', onExit);
   try {
@@ -110,16 +173,16 @@ async function answerOf(child: ChildProcess, onProgress: ConvertInput['onProgres
   }
 }
 
-function conversionOf(answer: Answer, maxSeconds: number): Conversion {
+function faultOf(answer: Answer, maxSeconds: number): Error {
   switch (answer.kind) {
-    case 'done':
-      return answer.conversion;
     case 'late':
-      throw tooLong(maxSeconds);
+      return tooLong(maxSeconds);
     case 'refused':
-      throw refusal(answer);
+      return refusal(answer);
     case 'failed':
-      throw new Error(`The conversion failed: ${answer.message}`);
+      return new Error(`The conversion failed: ${answer.message}`);
+    default:
+      return new Error('The process that reads files answered another question.');
   }
 }
 

@@ -1,5 +1,6 @@
 /** Messages to the process that converts a file, and its answers. */
 
+import type { RecordingDescription } from '../description.ts';
 import type { TabularPlace } from '../errors.ts';
 import type { Conversion, ConvertInput, ConvertProgress } from './convert.ts';
 
@@ -10,12 +11,15 @@ export interface IsolatedInput extends ConvertInput {
   readonly overtimeSeconds?: number;
 }
 
-/** The message to the process, one for each file. */
-export type ToConvertChild = Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>;
+/** The message to the process, one for each file: to convert it, or to read the description of a recording. */
+export type ToConvertChild =
+  | ({ readonly what: 'conversion' } & Omit<IsolatedInput, 'signal' | 'onProgress' | 'overtimeSeconds'>)
+  | { readonly what: 'description'; readonly path: string; readonly maxSeconds: number };
 
 /** The end of a conversion, and the memory of the process after it. */
 export type ConvertEnd = { readonly residentBytes: number } & (
   | { kind: 'done'; conversion: Conversion }
+  | { kind: 'described'; description: RecordingDescription }
   /** The conversion exceeded its time limit. */
   | { kind: 'late' }
   | { kind: 'refused'; message: string; place: TabularPlace; isEmpty: boolean }

@@ -106,7 +106,7 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
     await move(path, input.outputPath);
     return { description, rowCount: description.rowCount, sizeBytes };
   } catch (error) {
-    throw exceedsMemory(error) ? tooWide(input.memoryLimitBytes) : error;
+    throw exceedsMemory(error) ? neededMemory(input.memoryLimitBytes) : error;
   } finally {
     progress.stop();
     engine?.close();
@@ -115,7 +115,7 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
 }
 
 /** Rows of any number fit: only what one row holds, or very many texts that differ, can exceed the share. */
-function tooWide(memoryLimitBytes: number): TabularError {
+export function neededMemory(memoryLimitBytes: number): TabularError {
   const megabytes = Math.round(memoryLimitBytes / 1024 ** 2);
   return new TabularError(
     `The file needs more memory than a conversion has (${megabytes} MiB). Divide its columns among several files, or upload numbers as CSV or Parquet.`,

@@ -257,7 +257,8 @@ function cast(leaf: Leaf, readAs: ReadAs, format: string): string {
   return readAs === 'DOUBLE' ? finite(value) : value;
 }
 
-function unreadable(error: unknown): TabularError | null {
+/** The fault of the file behind an error of the database; null where the file has none. */
+export function unreadable(error: unknown): TabularError | null {
   if (error instanceof TabularError) return error;
   if (
     !(error instanceof Error) ||

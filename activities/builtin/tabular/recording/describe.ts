@@ -11,7 +11,9 @@ import {
   recordingLimits,
 } from '../description.ts';
 import { Engine } from '../engine.ts';
+import { TabularError } from '../errors.ts';
 import type { ReadAs } from '../read/source.ts';
+import { unreadable } from '../read/source-parquet.ts';
 import { readHeading, readUnit } from '../text/heading.ts';
 import type { ColumnFacts } from './block.ts';
 import { type Group, groupNames, nameColumns } from './headings.ts';
@@ -120,8 +122,9 @@ function typeOf(readAs: ReadAs, facts: ColumnFacts | null): RecordingChannel['ty
 const readingMemoryBytes = 256 * 1024 * 1024;
 
 /**
- * Reads the description out of a converted recording.
- * @throws Error when the file is not a recording of this platform
+ * Reads the description out of a converted recording. Call it in a process that reads files: another program may have
+ * written this one.
+ * @throws TabularError when the file is not a recording of this platform
  */
 export async function readDescription(
   parquetPath: string,
@@ -139,10 +142,18 @@ export async function readDescription(
       sql: 'SELECT decode(value) FROM parquet_kv_metadata($1) WHERE decode(key) = $2',
       parameters: [path, descriptionKey],
     });
-    const text = rows[0]?.[0];
-    if (typeof text !== 'string') throw new Error('The Parquet file has no description of a recording.');
-    return recordingDescriptionSchema.parse(JSON.parse(text));
+    return parsedDescription(rows[0]?.[0]);
+  } catch (error) {
+    throw unreadable(error) ?? error;
   } finally {
     engine.close();
+  }
+}
+
+function parsedDescription(text: unknown): RecordingDescription {
+  try {
+    return recordingDescriptionSchema.parse(JSON.parse(String(text)));
+  } catch {
+    throw new TabularError('The Parquet file has no description of a recording.');
   }
 }
