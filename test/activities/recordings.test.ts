@@ -121,7 +121,11 @@ test('a table of so many columns that its description is too large says the time
 });
 
 test('a file that a stranger calls a recording ends no worker, and its dashboard says what is wrong with it', async () => {
-  const dashboard = { Name: 'dashboard', NodeTemplateName: 'system-next-dimension', DefaultConfiguration: {} };
+  const dashboard = {
+    Name: 'dashboard',
+    NodeTemplateName: 'system-next-dimension',
+    DefaultConfiguration: {},
+  };
   const nodes = [inputNode('upload'), { ...dashboard, Parents: ['upload'] }];
   await client.call('POST', '/api/v2/admin/session-templates', templateFile('direct', nodes));
   const session = await client.newSession('direct');
