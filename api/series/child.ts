@@ -24,6 +24,9 @@ import { writeDerivedExport } from './write-derived-export.ts';
 import { withTimeDigits, writeExport } from './write-export.ts';
 
 const threads = 2;
+/** How many times its memory the process may have while it reads. */
+const mostWhileReading = 3;
+const measureEveryMs = 50;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
 const running = new Map<number, { connection: DuckDBConnection; isCancelled: boolean }>();
@@ -74,6 +77,7 @@ function cancel(id: number): void {
 async function serve(id: number, job: Job): Promise<void> {
   let connection: DuckDBConnection | undefined;
   let at = 0;
+  const measuring = setInterval(endIfLarge, measureEveryMs);
   try {
     connection = await instance.connect();
     running.set(id, { connection, isCancelled: false });
@@ -91,10 +95,20 @@ async function serve(id: number, job: Job): Promise<void> {
     const isMachineFault = /^(Out of Memory|Interrupt|INTERRUPT)|given up/i.test(message);
     send({ kind: 'failed', id, message, brokenSource: isMachineFault ? null : at });
   } finally {
+    clearInterval(measuring);
     running.delete(id);
     connection?.closeSync();
     if (running.size === 0 && process.memoryUsage.rss() > settings.residentBytes) process.disconnect();
   }
+}
+
+/**
+ * The database bounds the memory of its data, and not that of a Parquet file's metadata: some bytes of a file that was made
+ * to declare gigabytes of it. The API repeats the reads with the next process, once.
+ */
+function endIfLarge(): void {
+  if (process.memoryUsage.rss() > mostWhileReading * settings.residentBytes)
+    process.kill(process.pid, 'SIGKILL');
 }
 
 function read(source: OpenSource, job: ReadJob): Promise<ResultOf<ReadJob>[]> {
