@@ -24,6 +24,7 @@ const headNumbers = 3;
 const columnNumbers = 8;
 const changeNumbers = 3;
 const numberBytes = Float64Array.BYTES_PER_ELEMENT;
+const tooShort = 'The recording ends within its coarse level.';
 
 /** From one to another, both included. */
 export interface Blocks {
@@ -278,12 +279,14 @@ class Bucket {
 }
 
 async function readNumbers(file: FileHandle, offset: number, count: number): Promise<Float64Array> {
+  // Before any memory is taken: another program may have written the description.
+  if (offset + numberBytes * count > (await file.stat()).size) throw new Error(tooShort);
   const numbers = new Float64Array(count);
   const bytes = new Uint8Array(numbers.buffer);
   let filled = 0;
   while (filled < bytes.length) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offset + filled);
-    if (bytesRead === 0) throw new Error('The recording ends within its coarse level.');
+    if (bytesRead === 0) throw new Error(tooShort);
     filled += bytesRead;
   }
   return numbers;

@@ -55,7 +55,7 @@ export const recordingDescriptionSchema = z.object({
     /** Rows are in order of time. False only for files too large to sort. */
     sorted: z.boolean(),
   }),
-  rowCount: number,
+  rowCount: z.int(),
   /** Columns of the upload. */
   columnCount: number,
   warnings: z.array(z.string()),
