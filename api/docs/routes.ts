@@ -11,6 +11,9 @@ import { referenceStyle } from './style.ts';
 
 const tags = ['Reference'];
 
+/** Made once: the document has more than a megabyte, and everyone may ask for it. */
+const documents = new WeakMap<object, Buffer>();
+
 const openApiRoute = defineRoute({
   id: 'openApiDocument',
   method: 'GET',
@@ -23,16 +26,22 @@ const openApiRoute = defineRoute({
   responses: {
     200: {
       description: 'The document.',
+      media: 'application/json',
       schema: jsonObjectOut().meta({
         example: { openapi: '3.1.0', info: { title: documentInfo.title, version: documentInfo.version } },
       }),
     },
   },
-  handler: ({ services }) => ({
-    status: 200,
-    body: { ...services.reference() },
-    headers: { 'cache-control': 'no-cache' },
-  }),
+  handler({ services }) {
+    const document = services.reference();
+    const bytes = documents.get(document) ?? Buffer.from(JSON.stringify(document));
+    documents.set(document, bytes);
+    return {
+      status: 200,
+      stream: bytes,
+      headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-cache' },
+    };
+  },
 });
 
 const contracts = new WeakMap<object, Buffer>();

@@ -195,7 +195,8 @@ function response(spec: ResponseSpec): ZodOpenApiResponseObject {
   const schema = spec.items === undefined ? spec.schema : z.array(spec.items);
   const json = schema && { 'application/json': jsonContent(schema) };
   const bytes = spec.media && bytesContent([spec.media].flat(), spec.example ?? someBytes.example);
-  const content = json || bytes ? { ...json, ...bytes } : undefined;
+  // JSON that is made once is sent as bytes, and has its schema nevertheless.
+  const content = json || bytes ? { ...json, ...bytes, ...json } : undefined;
   const headers = Object.entries(spec.headers ?? {}).map(
     ([name, description]) =>
       [headerName(name), { description, schema: { type: 'string' } as const }] as const,
