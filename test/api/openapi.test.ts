@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { leakedTokenPattern } from '../../domain/access/token-format.ts';
 import { ask, startedApi } from '../support/api.ts';
 import {
@@ -135,10 +135,9 @@ describe('the interface document', () => {
   });
 
   test('is made once, however often it is asked for: it is long, and needs no token', async () => {
-    const made = vi.spyOn(JSON, 'stringify');
+    using made = vi.spyOn(JSON, 'stringify');
     await ask(api.url, 'GET', '/api/v2/openapi.json');
     expect(made.mock.calls.filter(([value]) => value?.openapi === '3.1.0')).toEqual([]);
-    made.mockRestore();
   });
 
   test('shows the schemas of what streams carry', () => {
