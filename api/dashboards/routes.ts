@@ -1,7 +1,11 @@
 /** One dashboard, its series and statistics (decisions 11, 12). */
 import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { type DimensionSource, dimensionSources } from '../../store/dashboards/dimension-sources.ts';
+import {
+  type DimensionSource,
+  type ShownSource,
+  sourcePages,
+} from '../../store/dashboards/dimension-sources.ts';
 import { inDashboardReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import { catalogRoutes } from './catalog.ts';
@@ -9,7 +13,7 @@ import { exportRoutes } from './export.ts';
 import type { AskedChannels } from './find-channels.ts';
 import { loadDimension, loadQuestion } from './load-dimension.ts';
 import { navigationRoutes } from './navigation.ts';
-import { presentDashboard } from './present.ts';
+import { presentDashboard, presentRest, presentSource, SuggestedLayout } from './present.ts';
 import { type QuestionContext, questionRoute } from './question-route.ts';
 import {
   seriesQuerySchema,
@@ -32,21 +36,34 @@ const one = defineRoute({
   tags,
   access: access.dashboardRead,
   params,
-  responses: { 200: { description: 'The dashboard.', schema: dashboardSchema } },
+  responses: { 200: { description: 'The dashboard.', schema: dashboardSchema, listed: 'sources' } },
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
     const { services, params, principal, signal } = context;
-    const body = await inDashboardReads(principal.userId, signal, async () => {
-      const [dimension, sources] = await Promise.all([
-        loadDimension(context),
-        dimensionSources(services.database, params.id),
-      ]);
-      return presentDashboard(dimension, sources);
-    });
-    return { status: 200, body };
+    const inTurn = <T>(read: () => Promise<T>) => inDashboardReads(principal.userId, signal, read);
+    const pages = sourcePages(services.database, params.id);
+    const [dimension, first] = await inTurn(() => Promise.all([loadDimension(context), pages.next()]));
+    const suggested = new SuggestedLayout();
+    return {
+      status: 200,
+      body: presentDashboard(dimension),
+      items: shownSources(first, () => inTurn(() => pages.next()), suggested),
+      rest: () => presentRest(dimension, suggested.layout),
+    };
   },
 });
+
+async function* shownSources(
+  next: IteratorResult<readonly ShownSource[], void>,
+  read: () => Promise<IteratorResult<readonly ShownSource[], void>>,
+  suggested: SuggestedLayout,
+) {
+  for (; next.done !== true; next = await read()) {
+    for (const source of next.value) suggested.add(source);
+    yield next.value.map(presentSource);
+  }
+}
 
 const series = defineRoute({
   id: 'getDashboardSeries',
