@@ -83,14 +83,27 @@ export interface ShownSource
   readonly hasRowNumbers: boolean;
   /** The panels that it suggests. */
   readonly panels: readonly SuggestedPanel[] | null;
+  /** On the first page: the version of all recordings of the dashboard, see {@link sourcesVersion}. */
+  readonly version: string | null;
 }
 
 /** A panel that a recording suggests; `channels` are ids. */
-export interface SuggestedPanel {
+interface SuggestedPanel {
   readonly title: string;
   readonly group: string;
   readonly unit: string | null;
   readonly channels: readonly string[];
+}
+
+/** A row that is written again has another xmin. */
+const versionStatement = `
+  select md5(string_agg(output_id || ' ' || xmin, ',' order by output_id)) as version
+    from dimension_source where dimension_id = $1`;
+
+/** Another one whenever a recording was added, replaced or removed; null without any. */
+export async function sourcesVersion(database: Queryable, dimensionId: number): Promise<string | null> {
+  const [row] = await database.query<{ version: string | null }>(versionStatement, [dimensionId]);
+  return row?.version ?? null;
 }
 
 /**
@@ -101,7 +114,8 @@ const pageStatement = `
   select of_page.source_id, of_page.output_id, of_page.found, shown.name, shown.realm, shown.time,
          shown."rowCount" as row_count, shown.groups, shown.channels,
          shown.description #>> '{time,basis}' = 'row-number' as has_row_numbers,
-         shown.description #> '{suggestedLayout,panels}' as panels
+         shown.description #> '{suggestedLayout,panels}' as panels,
+         case when $2 = 0 then (${versionStatement}) end as version
     from (select found.*, count(*) over () as found, rank() over in_order as place,
                  sum(pg_column_size(source)) over in_order as bytes
             from (select source_id, output_id, source from dimension_source

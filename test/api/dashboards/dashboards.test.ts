@@ -133,6 +133,28 @@ test('the catalog is searched by names of sessions whose accents are apart from 
   }
 });
 
+test('a dashboard that is as its caller read it is 304, until it or its recordings are others', async () => {
+  const { database } = api.composed.services;
+  const path = `${api.url}/api/v2/dashboard/dimensions/${dimensionId}`;
+  const read = (headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(path, { method, headers: { authorization: `Bearer ${people.Developer.token}`, ...headers } });
+  let tag = '"none"';
+  const isOther = async () => {
+    const answer = await read({ 'if-none-match': tag });
+    expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+    tag = answer.headers.get('etag') ?? '';
+    const same = await read({ 'if-none-match': tag });
+    expect([same.status, same.headers.get('etag'), await same.text()]).toEqual([304, tag, '']);
+  };
+  await isOther();
+  await database.query('update dimension_source set source = source where dimension_id = $1', [dimensionId]);
+  await isOther();
+  await database.query(`update session set name = name || '.' where id = $1`, [session.id]);
+  await isOther();
+  const head = await read({}, 'HEAD');
+  expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, tag, '']);
+});
+
 describe('a dashboard of many wide recordings', () => {
   const { database } = api.composed.services;
   /** So that two recordings are no page. */

@@ -1,6 +1,13 @@
 /** The panels of a dashboard's layout, with the channels that it names. */
 import type { Dashboard } from '../../../client/types.ts';
-import type { Channel } from './model.ts';
+
+/** What a layout tells channels by. */
+interface Channel {
+  readonly key: string;
+  readonly id: string;
+  readonly name: string;
+  readonly unit: string;
+}
 
 interface SuggestedPanel {
   title: string | null;
