@@ -25,6 +25,8 @@ type BodyPart<Name extends RouteName> = Pick<Routes[Name], Extract<keyof Routes[
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called with the headers of the reply of `call`. */
+  readonly onHeaders?: (headers: Headers) => void;
   /** `manual`: `open` also returns an answer that names another address. In Node alone; browsers hide the address. */
   readonly redirect?: 'manual';
 }
@@ -113,6 +115,7 @@ export class ApiClient {
     const signal =
       deadline && given.signal ? AbortSignal.any([deadline, given.signal]) : (deadline ?? given.signal);
     const response = await this.#open(name, { ...given, signal });
+    given.onHeaders?.(response.headers);
     const text = await this.#text(response, signal);
     if (text === '') return undefined as Reply<Name>;
     try {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AccessRule, roles } from '../domain/access/access.ts';
 import { type CatalogueEntry, catalogue, type Problem, type ProblemKey } from '../domain/errors.ts';
-import type { Reply, Route } from './route.ts';
+import type { Reply, ResponseSpec, Route } from './route.ts';
 
 /** The errors that every route may answer without declaring them. */
 const always: readonly ProblemKey[] = [
@@ -60,6 +60,10 @@ export type CheckedReply = { readonly fault: string | null; readonly body: unkno
 export function checkReply(route: Route, reply: Reply): CheckedReply {
   const spec = route.responses[reply.status];
   if (spec === undefined) return { fault: `status ${reply.status} is not declared`, body: reply.body };
+  if (spec.listed !== undefined) {
+    if (reply.items === undefined) return { fault: `${spec.listed} has no items`, body: reply.body };
+    return checkBody(listedSchemas(spec).part, reply.body);
+  }
   if (spec.items !== undefined && reply.items !== undefined) return { fault: null, body: undefined };
   if (spec.schema !== undefined && spec.media !== undefined && reply.stream !== undefined) {
     return { fault: null, body: undefined };
@@ -71,6 +75,21 @@ export function checkReply(route: Route, reply: Reply): CheckedReply {
     };
   }
   return checkBody(spec.schema, reply.body);
+}
+
+const schemasOf = new WeakMap<ResponseSpec, ReturnType<typeof makeListedSchemas>>();
+
+/** The schemas of a reply with a `listed` field: of its items, and of the fields around them, some or all. */
+export function listedSchemas(spec: ResponseSpec) {
+  const known = schemasOf.get(spec) ?? makeListedSchemas(spec);
+  schemasOf.set(spec, known);
+  return known;
+}
+
+function makeListedSchemas({ schema, listed = '' }: ResponseSpec) {
+  const whole = schema as z.ZodObject<Record<string, z.ZodType>>;
+  const around = whole.omit({ [listed]: true } as never);
+  return { item: (whole.shape[listed] as z.ZodArray<z.ZodType>).element, part: around.partial(), around };
 }
 
 /** A body, or an item of one that is sent as it is read, against its schema. */

@@ -7,10 +7,10 @@ import { Problem, type ProblemKey } from '../domain/errors.ts';
 import { redacted } from '../domain/redact.ts';
 import { isStorableText } from '../domain/text.ts';
 import { isTracing, startSpan } from '../telemetry/trace.ts';
-import { jsonItems } from './bodies/json-items.ts';
+import { jsonPieces } from './bodies/json-items.ts';
 import type { Call, RouteMiddleware } from './call.ts';
 import { readInput } from './errors.ts';
-import { checkBody, checkProblem, checkReply } from './response-check.ts';
+import { checkBody, checkProblem, checkReply, listedSchemas } from './response-check.ts';
 import type { Reply, Route } from './route.ts';
 import { parametersOf } from './schemas.ts';
 import { ownTurn } from './turns.ts';
@@ -63,33 +63,43 @@ function checkedReply(route: Route, reply: Reply, call: Pick<Call, 'log'>, check
     call.log.error({ route: route.id, fault }, 'undeclared response');
     if (checks === 'strict') throw new Problem('internal', { cause: new Error(`${route.id}: ${fault}`) });
   }
-  if (reply.items !== undefined) return withItems(route, reply, call, checks);
+  if (reply.items !== undefined) return withItems(route, { ...reply, body }, call, checks);
   return body === undefined ? reply : { ...reply, body };
 }
 
-/** The reply with its items as a stream, each checked as it is sent. */
+/** The reply with the pieces of its JSON, each item checked as it is sent. */
 function withItems(
   route: Route,
-  { items = none(), ...reply }: Reply,
+  { items = none(), body: before = {}, rest = () => ({}), ...reply }: Reply,
   call: Pick<Call, 'log'>,
   checks: ResponseChecks,
 ): Reply {
-  const schema = route.responses[reply.status]?.items;
+  const spec = route.responses[reply.status];
   let isLogged = false;
-  const stream = jsonItems(items, (item) => {
+  const check = (schema: z.ZodType | undefined, value: unknown) => {
     const { fault, body } =
-      schema === undefined ? { fault: 'no item is declared', body: item } : checkBody(schema, item);
+      schema === undefined ? { fault: 'no item is declared', body: value } : checkBody(schema, value);
     if (fault === null) return body;
     if (!isLogged) call.log.error({ route: route.id, fault }, 'undeclared response');
     isLogged = true;
     if (checks === 'strict') throw new Error(`${route.id}: ${fault}`);
     return body;
-  });
-  return {
-    ...reply,
-    headers: { 'content-type': 'application/json; charset=utf-8', ...reply.headers },
-    stream,
   };
+  if (spec?.listed === undefined)
+    return { ...reply, pieces: jsonPieces(items, (item) => check(spec?.items, item)) };
+  const { item: itemSchema, around } = listedSchemas(spec);
+  const after = () => {
+    const fields = rest();
+    check(around, { ...(before as object), ...fields });
+    return fields;
+  };
+  const { listed: field } = spec;
+  const pieces = jsonPieces(items, (item) => check(itemSchema, item), {
+    field,
+    before: before as object,
+    after,
+  });
+  return { ...reply, pieces };
 }
 
 async function* none(): AsyncGenerator<readonly unknown[]> {}

@@ -46,6 +46,11 @@ export type ResponseSpec = {
   /** The schema of each item of a streamed JSON array: the reply has `items`, pages of them. */
   readonly items?: z.ZodType;
   /**
+   * A field of `schema` (an object) that is a list of any length: the reply has `items`, pages of them, which are sent as
+   * they are read, between the fields of `body` and those of `rest`.
+   */
+  readonly listed?: string;
+  /**
    * Media type of a body of bytes, for example `application/octet-stream`, or all possible ones. Beside a `schema`: the
    * other form of the reply, for callers whose `Accept` names it.
    */
@@ -82,16 +87,25 @@ type ReplyFor<Status, Spec> = Spec extends {
   ?
       | ({ readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras)
       | ({ readonly status: Status; readonly stream: ByteSource } & ReplyExtras)
-  : Spec extends { readonly schema: infer Schema extends z.ZodType }
-    ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
-    : Spec extends { readonly items: infer Item extends z.ZodType }
-      ? {
-          readonly status: Status;
-          readonly items: AsyncIterable<readonly Frozen<z.input<Item>>[]>;
-        } & ReplyExtras
-      : Spec extends { readonly media: string | readonly string[] }
-        ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
-        : { readonly status: Status } & ReplyExtras;
+  : Spec extends { readonly schema: infer Schema extends z.ZodType; readonly listed: infer Field }
+    ? ListedReply<Status, z.input<Schema>, Field>
+    : Spec extends { readonly schema: infer Schema extends z.ZodType }
+      ? { readonly status: Status; readonly body: Frozen<z.input<Schema>> } & ReplyExtras
+      : Spec extends { readonly items: infer Item extends z.ZodType }
+        ? {
+            readonly status: Status;
+            readonly items: AsyncIterable<readonly Frozen<z.input<Item>>[]>;
+          } & ReplyExtras
+        : Spec extends { readonly media: string | readonly string[] }
+          ? { readonly status: Status; readonly stream: ByteSource } & ReplyExtras
+          : { readonly status: Status } & ReplyExtras;
+
+type ListedReply<Status, Whole, Field> = {
+  readonly status: Status;
+  readonly body: Frozen<Partial<Omit<Whole, Field & keyof Whole>>>;
+  readonly items: AsyncIterable<Frozen<Whole[Field & keyof Whole]>>;
+  readonly rest: () => Frozen<Partial<Omit<Whole, Field & keyof Whole>>>;
+} & ReplyExtras;
 
 export type ReplyOf<Specs> = { [S in keyof Specs & number]: ReplyFor<S, Specs[S]> }[keyof Specs & number];
 
@@ -100,6 +114,9 @@ export type Reply = {
   readonly status: number;
   readonly body?: unknown;
   readonly items?: AsyncIterable<readonly unknown[]>;
+  readonly rest?: () => object;
+  /** JSON that is made as it is read. */
+  readonly pieces?: AsyncGenerator<string, string, undefined>;
   /** A text is UTF-8. */
   readonly stream?: ByteSource | string;
 } & ReplyExtras;

@@ -4,18 +4,14 @@ import { channelKey } from '../../domain/recordings/channel-key.ts';
 import { isJsonObject } from '../../domain/text.ts';
 import { formatTimestamp, formatTimestampOrNull } from '../../domain/timestamp.ts';
 import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
-import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
+import type { DimensionSource, ShownSource } from '../../store/dashboards/dimension-sources.ts';
 import type { DimensionLayout } from '../../store/dashboards/dimensions.ts';
 import type { dashboardSchema } from './schema.ts';
 
-type WireDashboard = z.input<typeof dashboardSchema>;
+type WireSource = z.input<typeof dashboardSchema>['sources'][number];
 
-export function presentDashboard(
-  dimension: DimensionRow,
-  sources: readonly DimensionSource[],
-): WireDashboard {
-  const suggested = dimension.suggestsLayout ? suggestedLayout(sources) : null;
-  const layout = suggested === null ? dimension.layout : { ...suggested };
+/** The fields before its recordings. */
+export function presentDashboard(dimension: DimensionRow) {
   return {
     id: dimension.id,
     title: dimension.name,
@@ -27,8 +23,14 @@ export function presentDashboard(
     scenarioName: dimension.scenarioName,
     from: formatTimestampOrNull(dimension.from),
     to: formatTimestampOrNull(dimension.to),
+  };
+}
+
+/** The fields behind them. @param suggested by its recordings */
+export function presentRest(dimension: DimensionRow, suggested: DimensionLayout | null) {
+  const layout = dimension.suggestsLayout && suggested !== null ? { ...suggested } : dimension.layout;
+  return {
     layout: isJsonObject(layout) ? layout : null,
-    sources: sources.map(presentSource),
     createdAt: formatTimestamp(dimension.createdAt),
   };
 }
@@ -37,15 +39,14 @@ export function presentDashboard(
 export const hasRowNumbers = ({ description }: DimensionSource) =>
   (description as { time?: { basis?: unknown } } | null)?.time?.basis === 'row-number';
 
-/** Without the location of its bytes. */
-function presentSource(source: DimensionSource): WireDashboard['sources'][number] {
+export function presentSource(source: ShownSource): WireSource {
   const { outputId, name, realm, rowCount } = source;
   const { kind, from, to } = source.time;
   return {
     outputId,
     name,
     realm,
-    time: { kind, from, to, basis: hasRowNumbers(source) ? 'row-number' : 'column' },
+    time: { kind, from, to, basis: source.hasRowNumbers ? 'row-number' : 'column' },
     rowCount,
     groups: source.groups.map((group) => ({ id: group.id, name: group.name })),
     channels: source.channels.map((channel) => ({
@@ -60,23 +61,22 @@ function presentSource(source: DimensionSource): WireDashboard['sources'][number
   };
 }
 
-type Suggestion = { readonly suggestedLayout?: Pick<DimensionLayout, 'panels'> };
+/** The panels that recordings suggest; those of one title, group and unit become one, so that machines share it. */
+export class SuggestedLayout {
+  readonly #panels = new Map<string, DimensionLayout['panels'][number]>();
 
-/**
- * The panels that recordings suggest; those of one title, group and unit become one, so that machines share it. Null
- * where none suggests any.
- */
-function suggestedLayout(sources: readonly DimensionSource[]): DimensionLayout | null {
-  const panels = new Map<string, DimensionLayout['panels'][number]>();
-  for (const source of sources) {
-    const { suggestedLayout } = (source.description ?? {}) as Suggestion;
-    for (const { title, group, unit, channels } of suggestedLayout?.panels ?? []) {
+  add({ outputId, panels }: ShownSource): void {
+    for (const { title, group, unit, channels } of panels ?? []) {
       const key = JSON.stringify([title, group, unit]);
-      const keys = channels.map((id) => channelKey(source.outputId, id));
-      const known = panels.get(key);
+      const keys = channels.map((id) => channelKey(outputId, id));
+      const known = this.#panels.get(key);
       if (known) known.channels.push(...keys);
-      else panels.set(key, { title, group, unit, channels: keys });
+      else this.#panels.set(key, { title, group, unit, channels: keys });
     }
   }
-  return panels.size > 0 ? { version: 1, panels: [...panels.values()] } : null;
+
+  /** Null where none suggests any. */
+  get layout(): DimensionLayout | null {
+    return this.#panels.size > 0 ? { version: 1, panels: [...this.#panels.values()] } : null;
+  }
 }

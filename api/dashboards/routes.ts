@@ -1,7 +1,16 @@
 /** One dashboard, its series and statistics (decisions 11, 12). */
+import { createHash } from 'node:crypto';
 import { access } from '../../domain/access/access.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { type DimensionSource, dimensionSources } from '../../store/dashboards/dimension-sources.ts';
+import { matchesTag } from '../../http/bodies/download.ts';
+import type { DimensionRow } from '../../store/dashboards/dimension-reads.ts';
+import {
+  type DimensionSource,
+  type ShownSource,
+  sourcePages,
+  sourcesVersion,
+} from '../../store/dashboards/dimension-sources.ts';
+import { ifNoneMatchHeaders } from '../entity-tag.ts';
 import { inDashboardReads } from '../long-reads.ts';
 import { defineRoute } from '../route.ts';
 import { catalogRoutes } from './catalog.ts';
@@ -9,7 +18,7 @@ import { exportRoutes } from './export.ts';
 import type { AskedChannels } from './find-channels.ts';
 import { loadDimension, loadQuestion } from './load-dimension.ts';
 import { navigationRoutes } from './navigation.ts';
-import { presentDashboard } from './present.ts';
+import { presentDashboard, presentRest, presentSource, SuggestedLayout } from './present.ts';
 import { type QuestionContext, questionRoute } from './question-route.ts';
 import {
   seriesQuerySchema,
@@ -23,6 +32,13 @@ import { dashboardSchema, dimensionParams, seriesSchema, statisticsSchema } from
 const tags = ['Dashboards'] as const;
 const params = dimensionParams;
 
+const tagHeader = { etag: 'Another one when the dashboard or its recordings are others.' };
+
+function tagOf(dimension: DimensionRow, version: string | null): string {
+  const digest = createHash('sha256').update(JSON.stringify([dimension, version]));
+  return `"${digest.digest('base64url').slice(0, 22)}"`;
+}
+
 const one = defineRoute({
   id: 'getDashboard',
   method: 'GET',
@@ -32,21 +48,46 @@ const one = defineRoute({
   tags,
   access: access.dashboardRead,
   params,
-  responses: { 200: { description: 'The dashboard.', schema: dashboardSchema } },
+  headers: ifNoneMatchHeaders,
+  responses: {
+    200: { description: 'The dashboard.', schema: dashboardSchema, listed: 'sources', headers: tagHeader },
+    304: { description: "The caller's copy is current.", headers: tagHeader },
+  },
   errors: ['dimensionNotFound'],
   refusals: { params: 'dimensionNotFound' },
   async handler(context) {
-    const { services, params, principal, signal } = context;
-    const body = await inDashboardReads(principal.userId, signal, async () => {
-      const [dimension, sources] = await Promise.all([
-        loadDimension(context),
-        dimensionSources(services.database, params.id),
-      ]);
-      return presentDashboard(dimension, sources);
-    });
-    return { status: 200, body };
+    const { services, params, headers, principal, signal } = context;
+    const known = headers['if-none-match'];
+    if (known !== undefined) {
+      const version = sourcesVersion(services.database, params.id);
+      const [dimension, sources] = await Promise.all([loadDimension(context), version]);
+      const etag = tagOf(dimension, sources);
+      if (matchesTag(known, etag)) return { status: 304, headers: { etag } };
+    }
+    const inTurn = <T>(read: () => Promise<T>) => inDashboardReads(principal.userId, signal, read);
+    const pages = sourcePages(services.database, params.id);
+    const [dimension, first] = await inTurn(() => Promise.all([loadDimension(context), pages.next()]));
+    const suggested = new SuggestedLayout();
+    return {
+      status: 200,
+      headers: { etag: tagOf(dimension, first.value?.[0]?.version ?? null) },
+      body: presentDashboard(dimension),
+      items: shownSources(first, () => inTurn(() => pages.next()), suggested),
+      rest: () => presentRest(dimension, suggested.layout),
+    };
   },
 });
+
+async function* shownSources(
+  next: IteratorResult<readonly ShownSource[], void>,
+  read: () => Promise<IteratorResult<readonly ShownSource[], void>>,
+  suggested: SuggestedLayout,
+) {
+  for (; next.done !== true; next = await read()) {
+    for (const source of next.value) suggested.add(source);
+    yield next.value.map(presentSource);
+  }
+}
 
 const series = defineRoute({
   id: 'getDashboardSeries',

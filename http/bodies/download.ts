@@ -239,7 +239,7 @@ export function acceptsGzip(header: string | undefined): boolean {
 }
 
 /** Weak comparison, as If-None-Match asks. */
-function matchesTag(header: string | undefined, tag: string): boolean {
+export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
   const bare = (text: string) => text.trim().replace(/^W\//, '');
   return header.trim() === '*' || header.split(',').some((text) => bare(text) === bare(tag));

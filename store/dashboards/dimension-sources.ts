@@ -76,6 +76,76 @@ export async function dimensionSources(database: Queryable, dimensionId: number)
   return rows.map(({ source }) => source);
 }
 
+/** A recording as a dashboard shows it. */
+export interface ShownSource
+  extends Pick<DimensionSource, 'outputId' | 'name' | 'realm' | 'time' | 'rowCount' | 'groups' | 'channels'> {
+  /** Its rows are numbered. */
+  readonly hasRowNumbers: boolean;
+  /** The panels that it suggests. */
+  readonly panels: readonly SuggestedPanel[] | null;
+  /** On the first page: the version of all recordings of the dashboard, see {@link sourcesVersion}. */
+  readonly version: string | null;
+}
+
+/** A panel that a recording suggests; `channels` are ids. */
+interface SuggestedPanel {
+  readonly title: string;
+  readonly group: string;
+  readonly unit: string | null;
+  readonly channels: readonly string[];
+}
+
+/** A row that is written again has another xmin. */
+const versionStatement = `
+  select md5(string_agg(output_id || ' ' || xmin, ',' order by output_id)) as version
+    from dimension_source where dimension_id = $1`;
+
+/** Another one whenever a recording was added, replaced or removed; null without any. */
+export async function sourcesVersion(database: Queryable, dimensionId: number): Promise<string | null> {
+  const [row] = await database.query<{ version: string | null }>(versionStatement, [dimensionId]);
+  return row?.version ?? null;
+}
+
+/**
+ * Recordings of a page are bounded by their number and by their stored size, which is about a tenth of their text. Rows of
+ * one upload are on one page. What is not shown is half of each recording, and stays in the database.
+ */
+const pageStatement = `
+  select of_page.source_id, of_page.output_id, of_page.found, shown.name, shown.realm, shown.time,
+         shown."rowCount" as row_count, shown.groups, shown.channels,
+         shown.description #>> '{time,basis}' = 'row-number' as has_row_numbers,
+         shown.description #> '{suggestedLayout,panels}' as panels,
+         case when $2 = 0 then (${versionStatement}) end as version
+    from (select found.*, count(*) over () as found, rank() over in_order as place,
+                 sum(pg_column_size(source)) over in_order as bytes
+            from (select source_id, output_id, source from dimension_source
+                   where dimension_id = $1 and source_id > $2
+                   order by source_id fetch first 100 rows with ties) found
+          window in_order as (order by source_id)) of_page
+   cross join jsonb_to_record(of_page.source) as shown(
+         name text, realm text, "time" jsonb, "rowCount" bigint, groups jsonb, channels jsonb, description jsonb)
+   where of_page.place = 1 or of_page.bytes <= 131072
+   order by of_page.source_id, of_page.output_id`;
+const maxPageRows = 100;
+
+/** The recordings of a dashboard, in the order of their uploads; each page is read on request, and nothing is held between. */
+export async function* sourcePages(
+  database: Queryable,
+  dimensionId: number,
+): AsyncGenerator<readonly ShownSource[], void, undefined> {
+  let after = 0;
+  for (let isLast = false; !isLast; ) {
+    const page = await database.query<ShownSource & { readonly sourceId: number; readonly found: number }>(
+      pageStatement,
+      [dimensionId, after],
+    );
+    const { sourceId = 0, found = 0 } = page.at(-1) ?? {};
+    after = sourceId;
+    isLast = page.length === found && found < maxPageRows;
+    yield page;
+  }
+}
+
 /** The recordings of a dashboard that are among these outputs. */
 export async function sourcesOfOutputs(
   database: Queryable,

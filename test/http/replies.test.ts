@@ -1,15 +1,11 @@
-import { connect } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
 import { access } from '../../domain/access/access.ts';
-import { limits } from '../../domain/limits.ts';
 import { downloadResponses, serveBytes } from '../../http/bodies/download.ts';
-import { ReplyRoom } from '../../http/bodies/reply-room.ts';
 import { ask, startedApi, startTestApi } from '../support/api.ts';
-import { eventually } from '../support/eventually.ts';
 
 const tags = ['Test'];
 const stored = Buffer.from('0123456789');
@@ -59,29 +55,6 @@ const waits = defineRoute({
   },
 });
 
-const longReply = 'x'.repeat(8 * 1024 * 1024);
-const longGet = defineRoute({
-  id: 'longGet',
-  method: 'GET',
-  path: '/long',
-  summary: 'Replies with much JSON',
-  tags,
-  access: access.open,
-  responses: { 200: { description: 'Long.', schema: z.object({ text: z.string() }) } },
-  handler: () => ({ status: 200, body: { text: longReply } }),
-});
-const longPost = defineRoute({
-  id: 'longPost',
-  method: 'POST',
-  path: '/long',
-  summary: 'Replies with much JSON to a change',
-  tags,
-  access: access.open,
-  audit: { notHere: 'A test.' },
-  responses: { 201: { description: 'Long.', schema: z.object({ text: z.string() }) } },
-  handler: () => ({ status: 201, body: { text: longReply } }),
-});
-
 const streams: Readable[] = [];
 /** Gives a stream that is read by its reply alone. */
 const streamed = defineRoute({
@@ -118,7 +91,9 @@ function brokenStream(): Readable {
   return stream;
 }
 
-const { api, platform } = await startedApi({ routes: [download, waits, streamed, longGet, longPost] });
+const { api, platform } = await startedApi({
+  routes: [download, waits, streamed],
+});
 
 describe('stored bytes', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -240,48 +215,5 @@ describe('a waiting request', () => {
     expect((await answer).status).toBe(204);
     expect(settled.at(-1)).toBe(true);
     await expect(fetch(own.url)).rejects.toThrow();
-  });
-});
-
-describe('long JSON replies that are not read', () => {
-  const open = () => {
-    const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
-    let head = '';
-    socket.once('data', (chunk) => {
-      head = String(chunk.subarray(0, 12));
-      socket.pause();
-    });
-    socket.write('GET /long HTTP/1.1\r\nhost: x\r\n\r\n');
-    return { socket, head: () => head };
-  };
-  const status = async (method: string) => (await fetch(`${api.url}/long`, { method })).status;
-
-  test('are held in a bounded number of bytes; beyond it reads are refused, and changes are not', async () => {
-    const opened: ReturnType<typeof open>[] = [];
-    const count = (code: number) => opened.filter(({ head }) => head().endsWith(String(code))).length;
-    const room = Math.floor(limits.unreadRepliesBytesPerCaller / longReply.length);
-    for (let at = 0; at < room + 2; at += 1) {
-      opened.push(open());
-      await eventually('it is answered', () => count(200) + count(503) === at + 1);
-    }
-    // Each is a little longer than its text.
-    expect([count(200), count(503)]).toEqual([room - 1, 3]);
-    const refused = await fetch(`${api.url}/long`);
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await status('POST')).toBe(201);
-    for (const { socket } of opened) socket.destroy();
-    await eventually('there is room again', async () => (await status('GET')) === 200);
-  });
-
-  test('of one caller leave room to others, and the only one of a caller is sent', () => {
-    const room = new ReplyRoom();
-    const { unreadRepliesBytes: all, unreadRepliesBytesPerCaller: own } = limits;
-    expect(room.isFull('greedy', all + 1)).toBe(false);
-    const release = room.add('greedy', own);
-    expect([room.isFull('greedy', 1), room.isFull('another', own)]).toEqual([true, false]);
-    for (let held = 2 * own; held <= all; held += own) room.add(`caller ${held}`, own);
-    expect(room.isFull('another', own)).toBe(true);
-    release();
-    expect(room.isFull('another', own)).toBe(false);
   });
 });

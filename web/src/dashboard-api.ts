@@ -100,8 +100,26 @@ export function downloadReport(
   });
 }
 
-export function readDashboard(dimensionId: string, signal?: Signal): Promise<Dashboard> {
-  return platform.call('GET /api/v2/dashboard/dimensions/{id}', { params: { id: dimensionId }, signal });
+const dashboardTags = new WeakMap<Dashboard, string>();
+
+/** @param known what was read before: it is an error of status 304 where it is current */
+export async function readDashboard(
+  dimensionId: string,
+  signal?: Signal,
+  known: Dashboard | null = null,
+): Promise<Dashboard> {
+  const knownTag = known === null ? undefined : dashboardTags.get(known);
+  let tag: string | null = null;
+  const dashboard = await platform.call('GET /api/v2/dashboard/dimensions/{id}', {
+    params: { id: dimensionId },
+    headers: knownTag === undefined ? {} : { 'if-none-match': knownTag },
+    onHeaders: (headers) => {
+      tag = headers.get('etag');
+    },
+    signal,
+  });
+  if (tag !== null) dashboardTags.set(dashboard, tag);
+  return dashboard;
 }
 
 /** The first page holds as many as a person looks through. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Annotation, Dashboard } from '../api.ts';
 import { useDarkScheme } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
@@ -110,7 +110,10 @@ function useShown(props: AxisProps, isArranged: boolean) {
   // The panels of a layout read their values themselves.
   const series = useSeries(dimensionOf, isArranged ? noKeys : keys, span);
   const statistics = useStatistics(dimensionOf, keys, span);
-  const drawn = channels.filter(({ key }) => keys.includes(key));
+  const drawn = useMemo(() => {
+    const shown = new Set(keys);
+    return channels.filter(({ key }) => shown.has(key));
+  }, [channels, keys]);
   const notes = useAnnotations(first.sessionId);
   const annotate = (fromMs: number, toMs: number | null) => notes.setDraft(newDraft(fromMs, toMs));
   const axis = useTimeAxis(axisOf(props, span, drawn), { dashboardId: first.id, annotate });

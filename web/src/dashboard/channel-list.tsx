@@ -3,7 +3,7 @@ import { plural } from '../format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Figures } from './figures.tsx';
-import { measureOf } from './machines.ts';
+import { listedChannels, measureOf } from './machines.ts';
 import type { Channel, ChannelGroup } from './model.ts';
 import { groupChannels } from './model.ts';
 import type { ChannelStatistics } from './series.ts';
@@ -77,8 +77,9 @@ function Group(props: {
   const { group, chosen } = props;
   const [open, setOpen] = useState(props.startOpen);
   const shown = open || props.searching;
-  const names = group.channels.map(({ name }) => name);
-  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index));
+  const byName = Map.groupBy(group.channels, ({ name }) => name);
+  const listed = listedChannels(group.channels, chosen);
+  const left = group.channels.length - listed.length;
   return (
     <fieldset class="channel-group">
       <legend class="visually-hidden">{group.title}</legend>
@@ -91,16 +92,19 @@ function Group(props: {
       />
       {shown && (
         <ul>
-          {group.channels.map((channel) => (
+          {listed.map((channel) => (
             <ChannelRow
               key={channel.key}
               channel={channel}
               shown={props.shown}
               isChosen={chosen.has(channel.key)}
-              isRepeated={repeated.has(channel.name)}
+              isRepeated={(byName.get(channel.name)?.length ?? 0) > 1}
               onChosen={(on) => props.set([channel.key], on)}
             />
           ))}
+          {left > 0 && (
+            <li class="faint">{plural(left, 'further channel', 'further channels')}: search for them.</li>
+          )}
         </ul>
       )}
     </fieldset>
@@ -149,9 +153,10 @@ function ChannelRow(props: {
   onChosen: (on: boolean) => void;
 }) {
   const { channel, shown } = props;
-  const namesakes = shown.drawn.filter((one) => measureOf(one) === measureOf(channel));
+  const measure = measureOf(channel);
+  const namesakes = props.isChosen ? shown.drawn.filter((one) => measureOf(one) === measure) : [];
   const isOwn = namesakes.some(({ key }) => key === channel.key) && props.isRepeated;
-  const figures = !props.isChosen ? [] : isOwn ? [channel] : namesakes;
+  const figures = isOwn ? [channel] : namesakes;
   return (
     <li>
       <label class="channel" title={channel.sourceName}>

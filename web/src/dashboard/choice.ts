@@ -61,15 +61,12 @@ export function useChoice(first: Dashboard, beside: readonly Dashboard[], view: 
   const session = useResource(first.sessionId, (signal) => readSession(first.sessionId, signal));
   const dashboardIds = [first, ...beside].map(({ id }) => String(id));
 
-  const available = new Set(channels.map((channel) => channel.key));
+  // A dashboard may have a million channels: they are looked through when one of these changes, and not at each drawing.
+  const available = useMemo(() => new Set(channels.map((channel) => channel.key)), [channels]);
   const shown = new Set(view.machines ?? machines.slice(0, firstMachines).map(({ id }) => id));
   const chosen = (view.channels ?? suggested).filter((key) => available.has(key));
   const areSeveral = machines.length > 1;
-  const keys = areSeveral
-    ? namesakesOn(channels, chosen, (channel) => shown.has(machineOf(channel).id))
-    : chosen;
-  const offered = areSeveral ? measuresOf(channels) : channels;
-  const listed = new Set(areSeveral ? withNamesakes(channels, chosen) : chosen);
+  const { keys, offered, listed } = useDrawn({ channels, chosen, shown, machineOf, areSeveral });
   const panels = useMemo(
     () => panelsFor(dashboard, channels, new Set(keys)),
     [dashboard, channels, keys.join('\n')],
@@ -93,4 +90,27 @@ export function useChoice(first: Dashboard, beside: readonly Dashboard[], view: 
     dashboardIds,
     dimensionOf: (key) => String(byOutput.get(outputOf(key))?.id ?? first.id),
   };
+}
+
+/** What of the chosen channels is drawn, and what the list of channels offers. */
+function useDrawn(given: {
+  channels: Channel[];
+  chosen: string[];
+  shown: ReadonlySet<string>;
+  machineOf: (channel: Channel) => Machine;
+  areSeveral: boolean;
+}) {
+  const { channels, chosen, shown, machineOf, areSeveral } = given;
+  const choice = [...shown, '', ...chosen].join('\n');
+  const keys = useMemo(
+    () =>
+      areSeveral ? namesakesOn(channels, chosen, (channel) => shown.has(machineOf(channel).id)) : chosen,
+    [channels, machineOf, choice],
+  );
+  const offered = useMemo(() => (areSeveral ? measuresOf(channels) : channels), [channels, areSeveral]);
+  const listed = useMemo(
+    () => new Set(areSeveral ? withNamesakes(channels, chosen) : chosen),
+    [channels, choice, areSeveral],
+  );
+  return { keys, offered, listed };
 }

@@ -42,6 +42,23 @@ export function offeredMachines(
   });
 }
 
+/** A group lists so many channels, and offers the others by a search: thousands of rows make every click slow. */
+const listedAtOnce = 200;
+
+/** The channels of a group to list: the chosen ones, and the first others. */
+export function listedChannels(
+  channels: readonly Channel[],
+  chosen: ReadonlySet<string>,
+): readonly Channel[] {
+  if (channels.length <= listedAtOnce) return channels;
+  let room = listedAtOnce;
+  return channels.filter(({ key }) => {
+    if (chosen.has(key)) return true;
+    room -= 1;
+    return room >= 0;
+  });
+}
+
 /** Merges dashboards: all sources in order, with the layout and names of the first. */
 export function mergeDashboards(first: Dashboard, others: readonly Dashboard[]): Dashboard {
   return { ...first, sources: [first, ...others].flatMap(({ sources }) => sources) };

@@ -4,6 +4,7 @@
  */
 
 import type { Dashboard, DashboardSource } from '../../../client/types.ts';
+import { scaleKeyOf, suggestedPanels } from './suggested-panels.ts';
 
 /** `absolute`: times of a clock. `relative`: offsets from the start of a recording. */
 export type TimeKind = 'absolute' | 'relative';
@@ -162,46 +163,6 @@ export function carryKeys(before: Dashboard, after: Dashboard, keys: readonly st
   });
 }
 
-interface SuggestedPanel {
-  title: string | null;
-  unit: string | null;
-  keys: string[];
-}
-
-/**
- * The panels of the layout. A layout written by people can contain anything, and cannot know the keys of future
- * recordings: a channel named by id or name means that channel of every recording.
- */
-function suggestedPanels(dashboard: Dashboard, channels: Channel[]): SuggestedPanel[] {
-  const panels: unknown = dashboard.layout?.panels;
-  if (!Array.isArray(panels)) return [];
-  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
-  return panels.flatMap((panel: Readonly<Record<string, unknown>> | null) => {
-    if (typeof panel !== 'object' || panel === null || !Array.isArray(panel.channels)) return [];
-    const names: readonly unknown[] = panel.channels;
-    const named = names.flatMap((name) =>
-      channels.filter((channel) => channel.key === name || channel.id === name || channel.name === name),
-    );
-    const members = [...new Set(named)];
-    const keys = members.map((channel) => channel.key);
-    const suggested = { title: text(panel.title) ?? text(panel.group), unit: text(panel.unit), keys };
-    const isWritten = names.some((name) => !keys.includes(String(name)));
-    // The title of a generated panel is that of its group, which says less than its channels do.
-    return isWritten ? [suggested] : splitByScale({ ...suggested, title: null }, members);
-  });
-}
-
-/** A generated panel contains all channels without a unit; on one scale most would be flat lines. */
-function splitByScale(panel: SuggestedPanel, members: Channel[]): SuggestedPanel[] {
-  const byScale = Map.groupBy(members, scaleKeyOf);
-  if (panel.unit !== null || byScale.size < 2) return [panel];
-  return [...byScale.values()].map((part) => ({
-    title: null,
-    unit: null,
-    keys: part.map((channel) => channel.key),
-  }));
-}
-
 /**
  * The panels for the chosen channels: those of the suggested layout first, then one for each group and unit. Channels
  * without a unit share a panel only with channels of the same name in other sources, since other values may not be
@@ -225,17 +186,15 @@ export function panelsFor(dashboard: Dashboard, channels: Channel[], chosen: Rea
   for (const channel of channels) {
     if (!chosen.has(channel.key) || placed.has(channel.key)) continue;
     const id = channel.kind === 'text' ? `text ${channel.name}` : `${channel.groupId} ${scaleKeyOf(channel)}`;
-    shared.set(id, [...(shared.get(id) ?? []), channel]);
+    const members = shared.get(id);
+    if (members === undefined) shared.set(id, [channel]);
+    else members.push(channel);
   }
   for (const [id, members] of shared) {
     const title = titleOf(members);
     panels.push({ id, title, unit: members[0]!.unit, channels: members });
   }
   return panels;
-}
-
-function scaleKeyOf(channel: Channel): string {
-  return channel.unit === '' ? `name ${channel.name}` : `unit ${channel.unit}`;
 }
 
 /** Suggested titles end in the unit, which is already shown beside the title. */

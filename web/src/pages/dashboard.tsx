@@ -115,8 +115,8 @@ function Curves(props: { first: Dashboard; others: Resource<Dashboard[]>; reload
 function useNewer(dimensionId: string, shown: Dashboard | null): Dashboard | null {
   const [found, setFound] = useState<Dashboard | null>(null);
   useEvery(newerEveryMs, shown !== null, () =>
-    // A failure says nothing about newer data; the next try may succeed.
-    readDashboard(dimensionId)
+    // A failure says nothing about newer data, and neither does 304: all of a dashboard may be hundreds of megabytes.
+    readDashboard(dimensionId, undefined, found !== null && found.id === shown?.id ? found : shown)
       .then(setFound)
       .catch(() => undefined),
   );
