@@ -91,6 +91,9 @@ test('a finished result is reported when the platform is back, however long that
   await stage.until(graph, 'n1', 'Succeeded');
   expect(await stage.latest(graph, 'n1')).toBe('result');
   await eventually('it says so', () => said.some((line) => /complete: answered again$/.test(line)));
+  expect(said).toContainEqual(
+    expect.stringMatching(/complete: http:.*\/api\/v2\/runner answered 404, .*; trying again$/),
+  );
 });
 
 test('a body that breaks off on its way in is sent again', async () => {

@@ -97,7 +97,7 @@ def work(task):
     assert task.end == ("complete", {"outcome": "no-output", "statusDetails": code})
 
 
-def test_a_process_that_the_code_starts_ends_when_it_is_terminated(
+def test_processes_that_the_code_starts_end_when_they_are_terminated_whatever_they_do(
     double: PlatformDouble, start_runner: RunnerProcess
 ) -> None:
     task = double.offer()
@@ -108,17 +108,20 @@ import multiprocessing, time
 def work(task):
     context = multiprocessing.get_context("fork")
     runs = context.Event()
-    child = context.Process(target=lambda: (runs.set(), time.sleep(600)))
-    child.start()
-    # Python forgets a signal that comes before the process has begun.
-    runs.wait()
-    child.terminate()
-    child.join()
-    return sdp.Completion("no-output", status_details=str(child.exitcode))
+    # Python runs no handler while it adds up.
+    adds = context.Process(target=lambda: (runs.set(), sum(range(10**12))))
+    begins = context.Process(target=lambda: time.sleep(600))
+    for child in (adds, begins):
+        child.start()
+        if child is adds:
+            runs.wait()
+        child.terminate()
+        child.join()
+    return sdp.Completion("no-output", status_details=f"{adds.exitcode} {begins.exitcode}")
 """
     )
     double.until(lambda: task.end)
-    assert task.end == ("complete", {"outcome": "no-output", "statusDetails": "-15"})
+    assert task.end == ("complete", {"outcome": "no-output", "statusDetails": "-15 -15"})
 
 
 def test_a_process_that_the_code_forks_prints_whatever_lock_of_the_log_another_thread_holds(

@@ -11,7 +11,7 @@ from conftest import RunnerProcess
 from platform_double import PlatformDouble
 from sdp._calls.connection import Connection
 from sdp._calls.scope import Scope
-from sdp.errors import NetworkError
+from sdp.errors import ApiError, NetworkError
 
 
 def test_it_has_no_configuration_of_the_task_that_the_end_of_another_claims(
@@ -52,17 +52,17 @@ def work(task):
     double.until(lambda: task.end)
 
 
-def test_that_the_platform_answers_again_is_logged_as_its_failures_were(
+def test_failures_name_what_answered_and_that_the_platform_answers_again_is_logged_too(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failures = [NetworkError("no connection")] * 3
+    failures = [ApiError(404, "Not found."), *[NetworkError("no connection.")] * 3]
 
     def answer(*_: object) -> SimpleNamespace:
         if failures:
             raise failures.pop()
         return SimpleNamespace(status=200)
 
-    connection = Connection("http://127.0.0.1:1", {})
+    connection = Connection("http://someone:secret@127.0.0.1:1/api", {})
     monkeypatch.setattr(connection, "open", answer)
     monkeypatch.setattr("sdp._calls.connection.read_json", lambda _: {})
     monkeypatch.setattr(Scope, "wait", lambda *_: None)
@@ -70,6 +70,7 @@ def test_that_the_platform_answers_again_is_logged_as_its_failures_were(
         connection.call("POST", "/tasks/claim")
     assert [line.message for line in caplog.records] == [
         "POST /tasks/claim: no connection; trying again",
+        "POST /tasks/claim: http://127.0.0.1:1/api answered 404, Not found; trying again",
         "POST /tasks/claim: answered again",
     ]
 

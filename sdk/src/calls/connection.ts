@@ -1,6 +1,6 @@
 /** Calls of the runner routes, repeated while the platform cannot be reached. */
 import type { IncomingMessage } from 'node:http';
-import { messageOf } from '../errors.ts';
+import { ApiError, messageOf } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { BackOff, isTransient } from './back-off.ts';
 import { Downloads } from './downloads.ts';
@@ -131,9 +131,19 @@ export class Connection {
     this.#http.close();
   }
 
+  /** Names the address that answered: it may be that of another program, or have a path too many. */
+  #reason(error: unknown): string {
+    const text = messageOf(error).replace(/\.+$/, '');
+    if (!(error instanceof ApiError)) return text;
+    const address = new URL(this.base);
+    return `${address.origin}${address.pathname} answered ${error.status}, ${text}`;
+  }
+
   #report(call: Call, error: unknown, failures: number): void {
     const level = failures < failuresToWarn ? 'debug' : 'warn';
-    this.#settings.log(level, `${call.method} ${call.path}: ${messageOf(error)}; trying again`, { failures });
+    this.#settings.log(level, `${call.method} ${call.path}: ${this.#reason(error)}; trying again`, {
+      failures,
+    });
   }
 }
 

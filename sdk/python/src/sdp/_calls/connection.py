@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from .._json import json_text
+from ..errors import ApiError
 from .back_off import BackOff, is_transient
 from .downloads import Downloads
 from .http import Answer, Bytes, Headers, HttpClient, read_json
@@ -35,6 +37,7 @@ class Connection:
     def __init__(self, url: str, headers: Headers) -> None:
         self.http = HttpClient(url, headers)
         self._downloads = Downloads()
+        self._address = urlsplit(url)._replace(netloc=urlsplit(url).netloc.rpartition("@")[2]).geturl()
 
     def call(
         self,
@@ -72,8 +75,13 @@ class Connection:
                 if not _may_repeat(patience, error, back_off):
                     raise
                 level = logging.DEBUG if back_off.failures + 1 < _FAILURES_TO_WARN else logging.WARNING
-                log.log(level, "%s %s: %s; trying again", method, path, error)
+                log.log(level, "%s %s: %s; trying again", method, path, self._reason(error))
                 scope.wait(back_off.next_seconds(error))
+
+    def _reason(self, error: Exception) -> str:
+        """Names the address that answered: it may be that of another program, or have a path too many."""
+        text = str(error).rstrip(".")
+        return f"{self._address} answered {error.status}, {text}" if isinstance(error, ApiError) else text
 
     def open(
         self,

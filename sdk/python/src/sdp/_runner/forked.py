@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+def has_default_in_forked(number: signal.Signals) -> None:
+    """Lets a signal that this process handles end the processes that it forks, such as the workers of a pool.
+
+    Python runs a handler only between two steps of its own code: one that comes just before a wait, or while a library
+    computes, is not run. Python also forgets a signal that a process gets before it has begun, so it is held until then.
+    """
+    if not hasattr(os, "register_at_fork"):
+        return
+    handler = signal.getsignal(number)
+    masks = threading.local()
+
+    def hold() -> None:
+        masks.before = signal.pthread_sigmask(signal.SIG_BLOCK, {number})
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masks.before)
+
+    def begin() -> None:
+        if signal.getsignal(number) is handler:
+            signal.signal(number, signal.SIG_DFL)
+        release()
+
+    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=begin)
 
 
 @contextmanager

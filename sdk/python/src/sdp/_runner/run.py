@@ -13,6 +13,7 @@ from typing import Any, Literal, NoReturn
 
 from ..errors import ApiError, SettingsError, message_of
 from .definition import RunnerDefinition
+from .forked import has_default_in_forked
 from .json_lines import log_to_standard_error
 from .running import RunningRunner
 from .settings import read_settings
@@ -56,10 +57,10 @@ def _run(running: RunningRunner) -> int:
     stops = 0
     runner = os.getpid()
 
-    def on_signal(number: int, _: Any) -> None:
+    def on_signal(_number: int, _frame: Any) -> None:
         nonlocal stops
         if os.getpid() != runner:
-            _in_forked(number)
+            # Ctrl-C of a terminal goes to a forked process too: the runner's grace is that of its task.
             return
         stops += 1
         if stops > 1:
@@ -68,6 +69,7 @@ def _run(running: RunningRunner) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)
+    has_default_in_forked(signal.SIGTERM)
     failures: list[BaseException] = []
     _begin(running, messages, failures)
     while _next(messages) == "stop":
@@ -82,14 +84,6 @@ def _run(running: RunningRunner) -> int:
         _print(_sentence(error))
         return 1
     return 0
-
-
-def _in_forked(number: int) -> None:
-    """A process that the code of a task has forked, such as a worker of a pool, ends by SIGTERM as usual. Ctrl-C of a
-    terminal goes to it, too: the runner's grace is that of its task."""
-    if number == signal.SIGTERM:
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
 
 
 def _next(messages: queue.SimpleQueue[Literal["stop", "ended"]]) -> Literal["stop", "ended"]:
