@@ -39,12 +39,17 @@ export interface Changes {
   readonly numbers: Float64Array;
 }
 
+interface SizedFile {
+  readonly handle: FileHandle;
+  readonly sizeBytes: number;
+}
+
 export class OverviewFile {
-  readonly #file: FileHandle;
+  readonly #file: SizedFile;
   readonly #overview: Overview;
   readonly #heads: Float64Array;
 
-  private constructor(file: FileHandle, overview: Overview, heads: Float64Array) {
+  private constructor(file: SizedFile, overview: Overview, heads: Float64Array) {
     this.#file = file;
     this.#overview = overview;
     this.#heads = heads;
@@ -52,18 +57,19 @@ export class OverviewFile {
 
   /** @throws Error when the file is shorter than the overview says */
   static async open(path: string, overview: Overview): Promise<OverviewFile> {
-    const file = await open(path, 'r');
+    const handle = await open(path, 'r');
     try {
+      const file = { handle, sizeBytes: (await handle.stat()).size };
       const heads = await readNumbers(file, overview.offset, headNumbers * overview.blocks);
       return new OverviewFile(file, overview, heads);
     } catch (error) {
-      await file.close();
+      await handle.close();
       throw error;
     }
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return this.#file.handle.close();
   }
 
   has(column: string): boolean {
@@ -278,14 +284,14 @@ class Bucket {
   }
 }
 
-async function readNumbers(file: FileHandle, offset: number, count: number): Promise<Float64Array> {
+async function readNumbers(file: SizedFile, offset: number, count: number): Promise<Float64Array> {
   // Before any memory is taken: another program may have written the description.
-  if (offset + numberBytes * count > (await file.stat()).size) throw new Error(tooShort);
+  if (offset + numberBytes * count > file.sizeBytes) throw new Error(tooShort);
   const numbers = new Float64Array(count);
   const bytes = new Uint8Array(numbers.buffer);
   let filled = 0;
   while (filled < bytes.length) {
-    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, offset + filled);
+    const { bytesRead } = await file.handle.read(bytes, filled, bytes.length - filled, offset + filled);
     if (bytesRead === 0) throw new Error(tooShort);
     filled += bytesRead;
   }
