@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from .._json import json_text
 from ..errors import ApiError
@@ -37,7 +36,6 @@ class Connection:
     def __init__(self, url: str, headers: Headers) -> None:
         self.http = HttpClient(url, headers)
         self._downloads = Downloads()
-        self._address = urlsplit(url)._replace(netloc=urlsplit(url).netloc.rpartition("@")[2]).geturl()
 
     def call(
         self,
@@ -81,7 +79,7 @@ class Connection:
     def _reason(self, error: Exception) -> str:
         """Names the address that answered: it may be that of another program, or have a path too many."""
         text = str(error).rstrip(".")
-        return f"{self._address} answered {error.status}, {text}" if isinstance(error, ApiError) else text
+        return f"{self.http.address} answered {error.status}, {text}" if isinstance(error, ApiError) else text
 
     def open(
         self,

@@ -94,6 +94,9 @@ class HttpClient:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"{url!r} is not the address of a platform, such as http://127.0.0.1:8080.")
+        bare_host = parts.netloc.rpartition("@")[2]
+        self.address = parts._replace(netloc=bare_host).geturl()
+        """The address without what it says of a person."""
         self._base = parts.path.rstrip("/")
         self._host = parts.hostname
         self._port = parts.port
@@ -102,7 +105,7 @@ class HttpClient:
         self._proxy = proxy_for(parts.scheme, self._host, self._port)
         if self._proxy is not None and self._tls is None:
             # The proxy itself reads the requests, so it gets their whole address.
-            self._base = f"http://{parts.netloc.rpartition('@')[2]}{self._base}"
+            self._base = f"http://{bare_host}{self._base}"
             self._headers.update(self._proxy.headers)
         self._lock = threading.Lock()
         self._idle: list[tuple[float, http.client.HTTPConnection]] = []
