@@ -40,10 +40,20 @@ function addressAt(remoteAddress: string, forwardedFor: string | undefined, trus
 const withoutPort = (address: string) =>
   address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 
-const plain = (address: string) =>
-  withoutPort(address)
-    .replace(/^::ffff:(?=\d+\.)/i, '')
-    .replace(/%.*$/, '');
+const plain = (address: string) => withoutMapping(withoutPort(address).replace(/%.*$/, ''));
+
+/** IPv4 within IPv6 (RFC 4291, section 2.5.5.2), which some proxies write in groups: `::ffff:102:304`. */
+function withoutMapping(address: string): string {
+  const mapped = /^(?:::|(?:0{1,4}:){5})ffff:(?:([0-9a-f]{1,4}):([0-9a-f]{1,4})|(\d+\.[\d.]+))$/i.exec(
+    address,
+  );
+  if (mapped === null) return address;
+  const [, high = '', low = '', dotted] = mapped;
+  if (dotted !== undefined) return dotted;
+  return [high, low]
+    .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255])
+    .join('.');
+}
 
 /** IPv4 as it is; of IPv6 the /64, which belongs to one customer. */
 function networkOf(address: string): string {

@@ -9,8 +9,15 @@ describe('the address that a rate limit counts', () => {
     expect(clientAddress('10.0.0.9', '6.6.6.6, 1.2.3.4, 10.0.0.8', 2)).toBe('1.2.3.4');
   });
 
-  test('is one for all addresses of an IPv6 customer, and for both spellings of IPv4', () => {
-    expect(clientAddress('::ffff:1.2.3.4', undefined, 0)).toBe('1.2.3.4');
+  test('is one for all addresses of an IPv6 customer, and for all spellings of IPv4', () => {
+    for (const spelling of [
+      '::ffff:1.2.3.4',
+      '::FFFF:102:304',
+      '0:0:0:0:0:ffff:0102:0304',
+      '[::ffff:102:304]:443',
+    ])
+      expect(clientAddress(spelling, undefined, 0)).toBe('1.2.3.4');
+    expect(clientAddress('::ffff:ff00:ff', undefined, 0)).toBe('255.0.0.255');
     const first = clientAddress('2001:db8:0:1::1', undefined, 0);
     expect(first).toBe('2001:db8:0:1');
     expect(clientAddress('2001:0DB8:0000:0001:ffff:1:2:3', undefined, 0)).toBe(first);
@@ -30,6 +37,7 @@ describe('the network that an audit keeps', () => {
     expect(clientNetwork('10.0.0.9', '1.2.3.4', 0)).toBe('10.0.0.0/24');
     expect(clientNetwork('10.0.0.9', '6.6.6.6, 1.2.3.4', 1)).toBe('1.2.3.0/24');
     expect(clientNetwork('::ffff:1.2.3.4', undefined, 0)).toBe('1.2.3.0/24');
+    expect(clientNetwork('10.0.0.9', '::ffff:102:304', 1)).toBe('1.2.3.0/24');
     expect(clientNetwork('2001:db8:7:1::1', undefined, 0)).toBe('2001:db8:7::/48');
     expect(clientNetwork('::1', undefined, 0)).toBe('0:0:0::/48');
     expect(clientNetwork('10.0.0.9', '1.2.3.4:51234', 1)).toBe('1.2.3.0/24');
