@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
 _LONGEST_PAUSE_SECONDS = 5.0
-_BUSY = ("Processing", "Pending")
 
 
 class NodeFailed(SdpError):
