@@ -60,11 +60,7 @@ export const catalogue = {
     'A person has at most 100 layouts, and others see at most 1000.',
   ),
   wrongPassword: entry(400, 'invalid_request', 'The current password is wrong.'),
-  dataSourceUnreachable: entry(
-    400,
-    'invalid_request',
-    'The data source cannot be reached; see the log of the API for the reason.',
-  ),
+  dataSourceUnreachable: entry(400, 'invalid_request', 'The data source cannot be reached.'),
   checksumMismatch: entry(400, 'invalid_request', 'The body does not match the checksum sent with it.'),
   invalidOutputIdentifier: entry(
     400,

@@ -8,8 +8,9 @@ import type { ObjectStores } from '../../store/objects/object-stores.ts';
 const patienceMs = 10_000;
 
 /**
- * Throws 400 when the endpoint is not allowed here or the bucket does not answer. All failures to answer read the same,
- * so that they reveal nothing about this network; the reason goes to the log.
+ * Throws 400 with the reason when the endpoint is not allowed here or the bucket does not answer. Nothing is connected to
+ * an address of the inside of this network, and such an address reads like a host that does not exist, so no reason
+ * reveals anything of it. The log has the details.
  */
 export async function requireReachable(objects: ObjectStores, access: S3Access, log: Logger): Promise<void> {
   if (!objects.reach.isAllowed(access.endpoint)) {
@@ -21,18 +22,38 @@ export async function requireReachable(objects: ObjectStores, access: S3Access, 
   try {
     await store.probe(AbortSignal.timeout(patienceMs));
   } catch (cause) {
-    log.warn({ endpoint: access.endpoint, reason: reasonOf(cause) }, 'a data source cannot be reached');
-    throw new Problem('dataSourceUnreachable', { cause });
+    log.warn({ endpoint: access.endpoint, reason: detailsOf(cause) }, 'a data source cannot be reached');
+    const message = `The data source cannot be reached: ${reasonOf(cause)}.`;
+    throw new Problem('dataSourceUnreachable', { cause, message });
   } finally {
     store.close();
   }
 }
 
-/** The store's status, or the message of the last cause; the text of a foreign server is left out. */
+/** For the caller, without any text of a foreign server. */
 function reasonOf(error: unknown): string {
+  const status = error instanceof ObjectStoreError ? error.httpStatus : null;
+  if (status === 401 || status === 403) return 'the store refuses these keys';
+  if (status === 404) return 'the store has no such bucket';
+  if (status !== null && status < 500) return `the store answers with status ${status}: check its region`;
+  if (status !== null) return `the store answers with status ${status}`;
+  const { code = '' } = lastCauseOf(error) as NodeJS.ErrnoException;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return 'its host is unknown, or lies in a network that this installation does not use';
+  if (/CERT|SIGNATURE|SSL|TLS|EPROTO/.test(code)) return 'its endpoint has no valid certificate';
+  return 'nothing answers at its endpoint';
+}
+
+/** For the log: the store's status, or the message of the last cause. */
+function detailsOf(error: unknown): string {
   if (error instanceof ObjectStoreError && error.httpStatus !== null) return `HTTP ${error.httpStatus}`;
+  const { code, name, message } = lastCauseOf(error) as NodeJS.ErrnoException;
+  return `${code ?? name}: ${message}`;
+}
+
+function lastCauseOf(error: unknown): Error {
   let at = error;
   for (let depth = 0; at instanceof Error && at.cause instanceof Error && depth < 8; depth += 1)
     at = at.cause;
-  return at instanceof Error ? `${(at as NodeJS.ErrnoException).code ?? at.name}: ${at.message}` : String(at);
+  return at instanceof Error ? at : new Error(String(at));
 }

@@ -49,7 +49,8 @@ const create = defineRoute({
   path,
   summary: 'Registers an S3-compatible store',
   description:
-    'The bucket must be reachable with these keys, else 400. The log of the API has the reason, under the request id. ' +
+    'The bucket must be reachable with these keys, else 400 with the reason. Details are in the log of the API, under ' +
+    'the request id. ' +
     'Keys are stored encrypted and never returned.',
   tags,
   access: access.admin,

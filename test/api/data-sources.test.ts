@@ -38,8 +38,7 @@ afterAll(async () => {
 });
 
 const path = '/api/v2/admin/data-sources';
-/** The same for every reason, so that it reveals nothing of the network. */
-const unreachable = 'The data source cannot be reached; see the log of the API for the reason.';
+const unreachable = (reason: string) => `The data source cannot be reached: ${reason}.`;
 const call = (method: string, at: string, json?: unknown, token = people.Developer.token) =>
   ask(api.url, method, at, { token, json });
 const refusal = (status: number, message: string) => ({ status, body: { status: 'error', message } });
@@ -86,10 +85,23 @@ describe('POST /api/v2/admin/data-sources', () => {
   });
 
   test.each([
-    ['an unknown bucket', { bucket: 'no-such-bucket-here' }, unreachable],
-    ['a wrong secret', { secretAccessKey: 'wrong' }, unreachable],
-    ['a port where nothing listens', { endpoint: 'http://127.0.0.1:1' }, unreachable],
-    ['a host that is not known', { endpoint: 'http://nowhere.invalid' }, unreachable],
+    ['an unknown bucket', { bucket: 'no-such-bucket-here' }, unreachable('the store has no such bucket')],
+    ['a wrong secret', { secretAccessKey: 'wrong' }, unreachable('the store refuses these keys')],
+    [
+      'a port where nothing listens',
+      { endpoint: 'http://127.0.0.1:1' },
+      unreachable('nothing answers at its endpoint'),
+    ],
+    [
+      'TLS where the store has none',
+      { endpoint: endpoint.replace('http:', 'https:') },
+      unreachable('its endpoint has no valid certificate'),
+    ],
+    [
+      'a host that is not known',
+      { endpoint: 'http://nowhere.invalid' },
+      unreachable('its host is unknown, or lies in a network that this installation does not use'),
+    ],
     [
       'an endpoint outside the allowlist',
       { endpoint: 'http://127.0.0.2:9000' },
@@ -122,7 +134,7 @@ describe('POST /api/v2/admin/data-sources', () => {
     expect(list.body.map((item: { name: string }) => item.name)).not.toContain('refused');
   });
 
-  test("reveals nothing of another server's answer", async () => {
+  test("reveals nothing of another server's answer but its status", async () => {
     for (const status of [301, 418, 500]) {
       const answer = await call(
         'POST',
@@ -130,7 +142,8 @@ describe('POST /api/v2/admin/data-sources', () => {
         wanted('refused', { endpoint: `${strangerUrl}/status-${status}` }),
       );
       expect(answer.status).toBe(400);
-      expect(answer.body.message).toBe(unreachable);
+      const advice = status < 500 ? ': check its region' : '';
+      expect(answer.body.message).toBe(unreachable(`the store answers with status ${status}${advice}`));
       expect(JSON.stringify(answer.body)).not.toContain('private');
     }
   });
