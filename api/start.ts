@@ -1,6 +1,7 @@
 /** Starts a platform server from its services, for processes and tests. */
 import { tokenPrefixes } from '../domain/access/token-format.ts';
 import { createApp, routeSet } from '../http/app.ts';
+import type { Call } from '../http/call.ts';
 import type { Fallback } from '../http/middlewares.ts';
 import { observeRoutes } from '../http/observe.ts';
 import { type OpenApiDocument, openApiDocument } from '../http/openapi/openapi.ts';
@@ -13,6 +14,7 @@ import { CallerShares, shareKeyOf } from './caller-shares.ts';
 import { documentInfo } from './docs/info.ts';
 import { answeringOnce } from './idempotency.ts';
 import { LastingCalls } from './identity/lasting-calls.ts';
+import { readsInTurn } from './reads-in-turn.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
@@ -47,13 +49,20 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
   };
   const shutdown = new AbortController();
   const { shares = new CallerShares() } = options;
+  const callerKey = (call: Call) =>
+    call.principal && shareKeyOf(call.principal, call, settings.TRUSTED_PROXIES);
   const platform = routeSet(options.routes ?? allRoutes, {
     services,
     identify: identifyingBy(services),
     acquireShare: (share, caller, call) =>
       shares.acquire(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
-    callerKey: (call) => call.principal && shareKeyOf(call.principal, call, settings.TRUSTED_PROXIES),
-    middlewares: [withinOwnSessions(services), answeringOnce(services.keys), auditing(services)],
+    callerKey,
+    middlewares: [
+      readsInTurn(callerKey),
+      withinOwnSessions(services),
+      answeringOnce(services.keys),
+      auditing(services),
+    ],
     responseChecks: settings.RESPONSE_CHECKS,
   });
   const routeSets = [platform, options.authRouteSet];

@@ -295,6 +295,7 @@ export const limits = {
   exportsAtOncePerCaller: 2,
   reportsAtOnce: 32,
   reportsAtOncePerCaller: 8,
+  readsAtOncePerCaller: 8,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

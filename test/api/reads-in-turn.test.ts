@@ -1,0 +1,92 @@
+/** A caller that asks for many lists at once does not hold up the calls of others. */
+import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineRoute } from '../../api/route.ts';
+import { access } from '../../domain/access/access.ts';
+import { limits } from '../../domain/limits.ts';
+import { apiStage } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** Reads at work, and what ends them. */
+const atWork: { readonly userId: string; readonly end: () => void }[] = [];
+let begun = 0;
+const route = {
+  path: '/list',
+  summary: 'Reads until the test ends it',
+  tags: ['Test'],
+  access: access.admin,
+  responses: { 200: { description: 'Read.', schema: z.object({ read: z.int() }) } },
+} as const;
+const work = async (userId: string) => {
+  begun += 1;
+  const read = begun;
+  await new Promise<void>((end) => atWork.push({ userId, end }));
+  return { status: 200, body: { read } } as const;
+};
+const list = defineRoute({
+  ...route,
+  id: 'list',
+  method: 'GET',
+  handler: ({ principal }) => work('userId' in principal ? principal.userId : ''),
+});
+const change = defineRoute({
+  ...route,
+  id: 'change',
+  method: 'POST',
+  audit: { notHere: 'A test.' },
+  handler: ({ principal }) => work('userId' in principal ? principal.userId : ''),
+});
+
+const { api, people } = await apiStage({ routes: [list, change] });
+const isOver = new AbortController();
+afterAll(() => isOver.abort());
+const call = (method: string, { token }: { token: string }, signal = isOver.signal) =>
+  fetch(`${api.url}/list`, { method, headers: { authorization: `Bearer ${token}` }, signal });
+const atWorkOf = ({ userId }: { userId: string }) => atWork.filter((read) => read.userId === userId).length;
+/** Requests that the server has received and not ended. */
+let open = 0;
+api.server.server.prependListener('request', (_request, response) => {
+  open += 1;
+  response.once('close', () => {
+    open -= 1;
+  });
+});
+const endAll = () => {
+  for (const { end } of atWork.splice(0)) end();
+};
+
+test('a few reads of a caller are at work, further ones wait, and other calls are not held up', async () => {
+  const { Developer, Administrator } = people;
+  const many = limits.readsAtOncePerCaller * 3;
+  const theirs = Array.from({ length: many }, () => call('GET', Developer));
+  await eventually('their share is full', () => atWorkOf(Developer) === limits.readsAtOncePerCaller);
+  // Of another caller, and a change of the same one.
+  const others = [call('GET', Administrator), call('POST', Administrator), call('POST', Developer)];
+  await eventually('others are at work', () => atWork.length === limits.readsAtOncePerCaller + others.length);
+  expect(atWorkOf(Developer)).toBe(limits.readsAtOncePerCaller + 1);
+  const ended = setInterval(endAll, 1);
+  const answers = await Promise.all([...theirs, ...others]).finally(() => clearInterval(ended));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  expect(begun).toBe(many + others.length);
+});
+
+test('a read whose caller left while it waited is not done', async () => {
+  const before = begun;
+  const { Developer } = people;
+  const share = Array.from({ length: limits.readsAtOncePerCaller }, () => call('GET', Developer));
+  await eventually('their share is full', () => atWork.length === limits.readsAtOncePerCaller);
+  const leaving = new AbortController();
+  const left = call('GET', Developer, leaving.signal).catch((error: Error) => error.name);
+  const last = call('GET', Developer);
+  await eventually('they wait', () => open === limits.readsAtOncePerCaller + 2);
+  leaving.abort();
+  expect(await left).toBe('AbortError');
+  await eventually('it is gone', () => open === limits.readsAtOncePerCaller + 1);
+  endAll();
+  await eventually('the last is at work', () => atWork.length === 1);
+  endAll();
+  expect((await Promise.all([...share, last])).map(({ status }) => status)).toEqual(
+    Array.from({ length: limits.readsAtOncePerCaller + 1 }, () => 200),
+  );
+  expect(begun - before).toBe(limits.readsAtOncePerCaller + 1);
+});
