@@ -48,23 +48,7 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     leaving: leaving.signal,
   };
   const shutdown = new AbortController();
-  const { shares = new CallerShares() } = options;
-  const callerKey = (call: Call) =>
-    call.principal && shareKeyOf(call.principal, call, settings.TRUSTED_PROXIES);
-  const platform = routeSet(options.routes ?? allRoutes, {
-    services,
-    identify: identifyingBy(services),
-    acquireShare: (share, caller, call) =>
-      shares.acquire(share, shareKeyOf(caller, call, settings.TRUSTED_PROXIES)),
-    callerKey,
-    middlewares: [
-      readsInTurn(callerKey),
-      withinOwnSessions(services),
-      answeringOnce(services.keys),
-      auditing(services),
-    ],
-    responseChecks: settings.RESPONSE_CHECKS,
-  });
+  const platform = platformRoutes(options, services);
   const routeSets = [platform, options.authRouteSet];
   const known = routeSets.flatMap(({ routes }) => routes);
   const app = createApp({
@@ -85,6 +69,27 @@ export async function startApi(options: StartOptions): Promise<RunningServer> {
     leaving,
     leaveSeconds: settings.SHUTDOWN_DELAY_SECONDS,
     ...(settings.HOST === undefined ? {} : { host: settings.HOST }),
+  });
+}
+
+function platformRoutes(
+  { routes = allRoutes, shares = new CallerShares() }: StartOptions,
+  services: Services,
+) {
+  const { TRUSTED_PROXIES, RESPONSE_CHECKS } = services.settings;
+  const callerKey = (call: Call) => call.principal && shareKeyOf(call.principal, call, TRUSTED_PROXIES);
+  return routeSet(routes, {
+    services,
+    identify: identifyingBy(services),
+    acquireShare: (share, caller, call) => shares.acquire(share, shareKeyOf(caller, call, TRUSTED_PROXIES)),
+    callerKey,
+    middlewares: [
+      readsInTurn(callerKey),
+      withinOwnSessions(services),
+      answeringOnce(services.keys),
+      auditing(services),
+    ],
+    responseChecks: RESPONSE_CHECKS,
   });
 }
 

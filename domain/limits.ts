@@ -240,7 +240,6 @@ export const limits = {
   webhookDeliveryKeptDays: 7,
   webhookPageDefault: 50,
   webhookPageMax: 100,
-  // Saved views of the list of sessions
   sessionViewsPerPerson: 200,
   sessionViewsListed: 1_000,
   sessionViewBytes: 8 * kibibytes,

@@ -12,8 +12,9 @@ const names = (list: string) =>
 test('the page of middlewares lists them in the order in which a request passes them', () => {
   const app = read('http/app.ts');
   const own = between(read('api/start.ts'), 'middlewares: [', ']')
-    .split(', ')
-    .map((item) => item.split('(')[0]!);
+    .split(/,\s/)
+    .map((item) => item.trim().split('(')[0]!)
+    .filter(Boolean);
   const ofRoute = names(between(app, 'const list: readonly RouteMiddleware[] = [', '  ];'));
   const inCode = [
     ...names(between(app, '  return app', ';')),

@@ -225,7 +225,7 @@ describe.concurrent('slowness', () => {
 
   test('of a reader who pauses and continues, or of an idle reply, ends nothing', async () => {
     // Longer than a busy machine may keep this process waiting.
-    const reader = { ...slow, seconds: 1 };
+    const reader = { ...slow, seconds: 2 };
     const { port, seen, stop } = await serveEndless(reader);
     const { socket } = open(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
