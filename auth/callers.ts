@@ -20,6 +20,12 @@ export async function identify({ database, settings }: Needed, bearer: string): 
   }
 }
 
+/** Routes without a token refuse devices too. @throws Problem for a valid offline token */
+export async function refuseDevice(needed: Needed, bearer: string | null): Promise<void> {
+  const caller = bearer === null ? null : await identify(needed, bearer);
+  if (caller?.kind === 'offline') throw new Problem('offlineTokenRefused');
+}
+
 /** The public view of the user behind an access or offline token; null when it is not valid. */
 export async function validateToken(
   { database, settings }: Needed,

@@ -7,7 +7,7 @@ import { limits } from '../../domain/limits.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { clientAddress } from '../../http/server/client-address.ts';
 import { audit, originOf } from '../audit.ts';
-import { validateToken } from '../callers.ts';
+import { refuseDevice, validateToken } from '../callers.ts';
 import { defineRoute } from '../route.ts';
 import { refresh, type SignedIn, signIn } from '../sign-in.ts';
 import { endAllTokens, endToken, holdUser } from '../tokens.ts';
@@ -61,9 +61,10 @@ const tokenRoute = defineRoute({
       },
     }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
-  errors: ['invalidCredentials', 'tooManyRequests'],
+  errors: ['invalidCredentials', 'offlineTokenRefused', 'tooManyRequests'],
   async handler({ body, services, request, requestId }) {
     const { settings, database } = services;
+    await refuseDevice(services, request.bearer);
     const address = clientAddress(
       request.remoteAddress,
       request.headers['x-forwarded-for'],
@@ -90,9 +91,10 @@ const refreshRoute = defineRoute({
     .object({ refreshToken: z.string() })
     .meta({ id: 'RefreshRequest', example: { refreshToken: 'hrf_...' } }),
   responses: { 200: { description: 'The tokens and their user.', schema: signedInSchema } },
-  errors: ['unauthorized'],
+  errors: ['unauthorized', 'offlineTokenRefused'],
   async handler({ body, services, request, requestId }) {
     const { database, settings } = services;
+    await refuseDevice(services, request.bearer);
     const origin = originOf({ services, request, requestId });
     const signedIn = await refresh(database, settings.TOKEN_KEY, body.refreshToken, origin);
     return { status: 200, body: presentSignedIn(signedIn), headers: neverStored };

@@ -8,7 +8,7 @@ import { limits } from '../../domain/limits.ts';
 import { timestampOut, uuid } from '../../http/schemas.ts';
 import { isSharedKey } from '../../http/shared-key.ts';
 import { audit, originOf } from '../audit.ts';
-import { identify } from '../callers.ts';
+import { refuseDevice } from '../callers.ts';
 import { oncePerKey } from '../idempotency.ts';
 import { hashPassword } from '../passwords.ts';
 import { type AuthCaller, type AuthServices, defineRoute } from '../route.ts';
@@ -242,11 +242,11 @@ const activeUsers = defineRoute({
   },
 });
 
-/** Devices are refused as by the other routes. @throws Problem for every other bearer than the platform's key */
+/** @throws Problem for every other bearer than the platform's key */
 async function requirePlatform(services: AuthServices, bearer: string | null): Promise<void> {
   if (isSharedKey(bearer, services.settings.AUTH_SERVICE_KEY)) return;
-  const caller = bearer === null ? null : await identify(services, bearer);
-  throw new Problem(caller?.kind === 'offline' ? 'offlineTokenRefused' : 'unauthorized');
+  await refuseDevice(services, bearer);
+  throw new Problem('unauthorized');
 }
 
 function visibleOrThrow(caller: AuthCaller, user: UserRow | null): UserRow {

@@ -89,9 +89,10 @@ export async function queueUpload(
 
 /** As {@link queueUpload}, inside the caller's transaction. */
 export async function queueUploadWithin(tx: Tx, upload: UploadedObject): Promise<QueueResult> {
+  // Locked first: a deletion of the session, which locks the node too, then needs nothing that waits for it here.
   const [target] = await tx.query<{ projectId: number; sessionId: string; frozen: boolean }>(
     `select s.project_id, s.id as session_id, s.frozen_at is not null as frozen
-       from node_instance n join session s on s.id = n.session_id where n.id = $1`,
+       from node_instance n join session s on s.id = n.session_id where n.id = $1 for key share of n`,
     [upload.nodeInstanceId],
   );
   if (!target) return { outcome: 'node-missing' };

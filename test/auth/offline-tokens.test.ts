@@ -70,6 +70,8 @@ describe('offline tokens', () => {
       ['POST', `/users/${id}/password`],
       ['POST', '/users/lookup'],
       ['POST', '/users/active', { ids: [] }],
+      ['POST', '/token', { username: 'nobody', password: 'nothing' }],
+      ['POST', '/refresh', { refreshToken: 'none' }],
     ] as const;
     for (const [method, path, json] of calls) {
       const answer = await auth(method, path, { token: people.offlineToken, json });

@@ -1,10 +1,32 @@
-/** A session that has worked for weeks can be deleted: no statement of it outlasts its time limit. */
+/** A session can be deleted after weeks of work, and while bytes arrive. */
 import { expect, test } from 'vitest';
-import { deleteSession } from '../../store/sessions/delete-session.ts';
+import { deleteLockedSession, deleteSession } from '../../store/sessions/delete-session.ts';
+import { queueUpload } from '../../store/uploads/queued-uploads.ts';
 import { databaseStage } from '../support/databases.ts';
-import { chain, claim, finish, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
+import { aStatementWaits } from '../support/eventually.ts';
+import { chain, claim, finish, makeGraph, outsideTemplate, storedObject, upload } from '../support/graph.ts';
 
 const { database } = await databaseStage(4);
+
+test('an upload that is queued meanwhile waits for the node before it locks anything, and finds no node', async () => {
+  await outsideTemplate(database, 'outside');
+  const graph = await makeGraph(database, chain(1));
+  const nodeInstanceId = graph.nodes['input']!;
+  const object = { ...(await storedObject(database, graph)), outputIdentifier: null, nodeInstanceId };
+  const { queueing, isFree } = await database.transaction(async (tx) => {
+    await tx.query('select 1 from session where id = $1 for no key update', [graph.sessionId]);
+    await tx.query('select 1 from node_instance where session_id = $1 for update', [graph.sessionId]);
+    const queueing = queueUpload(database, object);
+    await aStatementWaits(database);
+    const free = await tx.query('select 1 from pending_object where object_key = $1 for update skip locked', [
+      object.objectKey,
+    ]);
+    if (free.length === 1) await deleteLockedSession(tx, graph.sessionId);
+    return { queueing, isFree: free.length === 1 };
+  });
+  expect(isFree).toBe(true);
+  expect(await queueing).toEqual({ outcome: 'node-missing' });
+});
 
 const maxAtOnce = 20_000;
 const runs = maxAtOnce + 1_000;
