@@ -1,5 +1,6 @@
 /** Results of expressions as cells of a report. */
-import { Duration } from '@marcbachmann/cel-js/evaluator';
+import { Optional } from '@marcbachmann/cel-js';
+import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { limits } from '../limits.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
 import type { Cell, ColumnType } from './report.ts';
@@ -7,8 +8,16 @@ import type { Cell, ColumnType } from './report.ts';
 /** Between the first and the last time that the platform knows. */
 const maxSeconds = (Date.UTC(limits.latestYear + 1, 0) - Date.UTC(limits.earliestYear, 0)) / 1000;
 
+/** A result without the classes of the language that hold one value: optional values, unsigned integers, bytes (base64). */
+function plain(result: unknown): unknown {
+  if (result instanceof Optional) return plain(result.orValue(undefined));
+  if (result instanceof UnsignedInt) return result.value;
+  return result instanceof Uint8Array ? Buffer.from(result).toString('base64') : result;
+}
+
 /** Whether a filter's expression equals its value, by the JSON type of the value. */
-export function equalsValue(result: unknown, value: string | number | boolean | null): boolean {
+export function equalsValue(computed: unknown, value: string | number | boolean | null): boolean {
+  const result = plain(computed);
   if (value === null) return result === undefined || result === null;
   if (typeof value === 'number')
     return (typeof result === 'bigint' || typeof result === 'number') && Number(result) === value;
@@ -19,7 +28,8 @@ export function equalsValue(result: unknown, value: string | number | boolean | 
 const empty: Cell = { type: 'empty' };
 
 /** A result as the cell of its column; what does not fit the column's type is text. */
-export function cellOf(result: unknown, type: ColumnType): Cell {
+export function cellOf(computed: unknown, type: ColumnType): Cell {
+  const result = plain(computed);
   if (result === undefined || result === null || result === '') return empty;
   const fitting = fit(result, type);
   if (fitting !== undefined) return fitting;
@@ -73,6 +83,7 @@ function textOf(result: unknown): string {
   if (result instanceof Duration) return `${exactly(result)}s`;
   return JSON.stringify(result, (_name, value: unknown) => {
     if (value instanceof Duration) return textOf(value);
+    if (value instanceof UnsignedInt) return Number(value.value);
     return typeof value === 'bigint' ? Number(value) : value;
   });
 }

@@ -8,6 +8,7 @@ import { limits } from '../limits.ts';
 import { type LinearPattern, PatternError, readPattern } from '../templates/linear-pattern.ts';
 import { utf8Bytes } from '../text.ts';
 import { channelTable, channelUse } from './channel-use.ts';
+import { registerConversions } from './expression-conversions.ts';
 import { type ExpressionFault, type ExpressionNode, isNode, iterationFunctions } from './expression-nodes.ts';
 import { registerNumbers } from './expression-numbers.ts';
 import { type ExpressionReads, expressionReads } from './expression-reads.ts';
@@ -31,6 +32,7 @@ for (const source of reportSources) environment.registerVariable(source, 'map');
 environment.registerVariable(annotationList, 'list');
 environment.registerVariable(channelTable, 'map');
 registerNumbers(environment);
+registerConversions(environment);
 /** Replaces `matches`, whose engine backtracks. */
 const linearMatches = 'linearMatches';
 environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>

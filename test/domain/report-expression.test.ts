@@ -91,6 +91,27 @@ describe('an expression', () => {
     }
   });
 
+  test('converts times, durations and unsigned integers as the language says', () => {
+    const from = new Date('2026-03-01T10:00:00.250Z');
+    const values: [string, unknown][] = [
+      ['timestamp(from)', from],
+      ['string(from)', '2026-03-01T10:00:00.25Z'],
+      ['string(timestamp("2026-03-01T10:00:00Z"))', '2026-03-01T10:00:00Z'],
+      ['int(from)', 1_772_359_200n],
+      ['string(to - from)', '5405.5s'],
+      ['string(from - to)', '-5405.5s'],
+      ['string(duration(duration("90s")))', '90s'],
+      ['string(duration("5s") - duration("6.5s"))', '-1.5s'],
+      ['int(5u)', 5n],
+      ['int(2.5)', 2n],
+    ];
+    for (const [written, value] of values) {
+      const compiled = compileExpression(written, 'scenarioInstance');
+      const timed = { ...row, scenarioInstance: { from, to: new Date('2026-03-01T11:30:05.750Z') } };
+      expect([written, compiled.ok && compiled.evaluate(timed)]).toEqual([written, value]);
+    }
+  });
+
   test('that could cost too much is refused with reason and position', () => {
     const refusals: [string, string, number][] = [
       ['laps.map(l, user.name + l.driver)', "inside a loop 'user' can only be compared with 'l'", 12],

@@ -82,3 +82,11 @@ describe('text is read in the encoding of the configuration', () => {
     ).toBe('The text contains bytes that are not big5.');
   });
 });
+
+test('a number beside a blank that is none of ASCII makes its column texts; the file is read', async () => {
+  const converted = await bench.convert('t;a;on\n0;\u00a01,5;true\u00a0\n1;2,5;false\n');
+  expect(converted.description.channels).toMatchObject([
+    { name: 'a', type: 'text' },
+    { name: 'on', type: 'text' },
+  ]);
+});

@@ -1,5 +1,6 @@
 /** What expressions compute of the numbers in metadata, and what stands in the cells of date and duration columns. */
 import { randomUUID } from 'node:crypto';
+import { UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import type { ColumnType } from '../../../domain/reports/report.ts';
@@ -52,6 +53,13 @@ test('a duration is a number of seconds that a spreadsheet can show; anything el
   const values = [...sheet.matchAll(/<v>([^<]*)<\/v>/g)].map(([, value]) => Number(value));
   expect(values.every(Number.isFinite)).toBe(true);
   expect(sheet).toContain('>Infinity</t>');
+});
+
+test('what has no JSON of its own is text or a number too: unsigned integers, bytes, optional values', async () => {
+  const expressions = ['5u + 3u', '[5u]', 'b"abc"', 'bytes("abc")', 'metadata.?lap', 'metadata.?none'];
+  const { row } = await filesOf({ lap: 7 }, 'string', expressions);
+  expect(row).toEqual(['8', '[5]', 'YWJj', 'YWJj', '7', null]);
+  expect(cellOf(new UnsignedInt(5n), 'number')).toEqual({ type: 'number', value: 5 });
 });
 
 test('a text that looks like an escape of spreadsheets is read as it is', async () => {

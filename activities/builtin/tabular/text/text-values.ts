@@ -16,11 +16,14 @@ const missingShape =
   /^(?:[+-]?nan(?:\(ind\))?|[+-]?1\.#(?:ind|[qs]nan)0*|null|none|na|n\/a|#(?:n\/a|div\/0!|value!|ref!|name\?|num!|null!)|-+)$/i;
 const infiniteShape = /^[+-]?inf(?:inity)?$/i;
 const booleanShape = /^(?:true|false)$/i;
+/** The engine takes blanks of ASCII alone from around a value. */
+const beyondAscii = /\P{ASCII}/u;
 
 /** True for a plain decimal number, with a point, or with a comma when `decimalComma`. */
 export function isNumberText(value: string, decimalComma = false): boolean {
   const trimmed = value.trim();
-  return (decimalComma ? commaNumberShape : numberShape).test(trimmed) || infiniteShape.test(trimmed);
+  const isNumber = (decimalComma ? commaNumberShape : numberShape).test(trimmed);
+  return (isNumber || infiniteShape.test(trimmed)) && !beyondAscii.test(value);
 }
 
 export function isMissingText(value: string): boolean {
@@ -45,7 +48,7 @@ export function sampleColumn(values: readonly (string | null)[], decimalComma: b
     if (value === null) continue;
     if (isBlank(value)) blanks.add(value);
     else if (isNumberText(value, decimalComma)) numbers++;
-    else if (booleanShape.test(value.trim())) booleans++;
+    else if (booleanShape.test(value.trim()) && !beyondAscii.test(value)) booleans++;
     else if (isMissingText(value)) missing.add(value);
     else return { kind: 'text', nullTokens: [] };
     if (numbers > 0 && booleans > 0) return { kind: 'text', nullTokens: [] };
