@@ -18,10 +18,14 @@ export const etagHeader = { etag: 'The revision, for `If-Match`.' };
 
 export const etagOf = (revision: number) => ({ etag: `"${revision}"` });
 
-/** The header lists entity tags: one must be the present revision, or `*` for any. Weak tags never match. */
+/**
+ * The header lists entity tags: one must be the present revision, or `*` for any. Weak tags never match. A bare number
+ * counts as well, since bodies show the revision so.
+ */
 export function expectedRevision({
   'if-match': header,
 }: z.output<typeof ifMatchHeaders>): (revision: number) => boolean {
   const tags = header?.split(',').map((tag) => tag.trim());
-  return (revision) => tags === undefined || tags.some((tag) => tag === '*' || tag === `"${revision}"`);
+  return (revision) =>
+    tags === undefined || tags.some((tag) => ['*', `"${revision}"`, `${revision}`].includes(tag));
 }

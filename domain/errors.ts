@@ -75,7 +75,7 @@ export const catalogue = {
   instanceHeaderMissing: entry(
     400,
     'instance_header_missing',
-    'The header X-Platform-Runner-Instance is required.',
+    'The header X-Platform-Runner-Instance is required: the instanceId of the claim.',
   ),
   invalidIdempotencyKey: entry(
     400,
@@ -103,9 +103,17 @@ export const catalogue = {
   ),
   notAParticipant: entry(403, 'forbidden', 'The caller is not a participant of this session.'),
   sessionViewOfAnother: entry(403, 'forbidden', 'Only its owner or an Administrator changes this view.'),
-  scopeMissing: entry(403, 'scope_missing', 'The runner token lacks the scope for this operation.'),
+  scopeMissing: entry(
+    403,
+    'scope_missing',
+    'The runner token lacks the scope for this operation: claims and tasks need tasks, debug routes debug:read.',
+  ),
   notTheUploader: entry(403, 'forbidden', 'Only the caller who began the upload may continue it.'),
-  templateNotAllowed: entry(403, 'template_not_allowed', 'The token does not cover this node template.'),
+  templateNotAllowed: entry(
+    403,
+    'template_not_allowed',
+    'The token does not cover this node template. Ask whoami for those that it covers.',
+  ),
   // 404
   notFound: entry(404, 'not_found', 'Not found.'),
   projectNotFound: entry(404, 'not_found', 'Project not found.'),
@@ -134,7 +142,11 @@ export const catalogue = {
   reportNotFound: entry(404, 'not_found', 'Report not found.'),
   tokenNotFound: entry(404, 'not_found', 'Token not found.'),
   userNotFound: entry(404, 'not_found', 'User not found.'),
-  taskNotFound: entry(404, 'task_not_found', 'Task not found.'),
+  taskNotFound: entry(
+    404,
+    'task_not_found',
+    'Task not found: this token and instance do not hold it, or no longer. Stop its work and claim again.',
+  ),
   inputNotFound: entry(404, 'input_not_found', 'Input not found.'),
   uploadNotFound: entry(404, 'upload_not_found', 'Upload not found.'),
   nodeNotFound: entry(404, 'node_not_found', 'Node not found.'),
@@ -172,10 +184,26 @@ export const catalogue = {
     'The node configuration does not match the schema of its node template.',
   ),
   templateNotAdoptable: entry(409, 'conflict', 'The session cannot adopt the session template.'),
-  outputMissing: entry(409, 'output_missing', 'The run has written no output.'),
-  taskFinished: entry(409, 'task_finished', 'The task has already ended.'),
-  watermarkRegression: entry(409, 'watermark_regression', 'The watermark may only move forward.'),
-  watermarkUnknownInput: entry(409, 'watermark_unknown_input', 'The id is not an input of this task.'),
+  outputMissing: entry(
+    409,
+    'output_missing',
+    'The run has written no output. Write one, or end with the outcome no-output.',
+  ),
+  taskFinished: entry(
+    409,
+    'task_finished',
+    'The task has already ended in another way, and that end stands. Claim the next one.',
+  ),
+  watermarkRegression: entry(
+    409,
+    'watermark_regression',
+    'The watermark may only move forward: this id is below it. The state of the task shows where it is.',
+  ),
+  watermarkUnknownInput: entry(
+    409,
+    'watermark_unknown_input',
+    'The id is not an input of this task. Use the outputId of one that it lists.',
+  ),
   idempotencyKeyBusy: entry(409, 'conflict', 'A request with this Idempotency-Key is under way.'),
   idempotencyKeySpent: entry(
     409,

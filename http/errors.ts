@@ -21,7 +21,12 @@ export const codedErrorSchema = z
   .object({ status: z.literal('error'), code: z.string(), message: z.string() })
   .meta({
     id: 'CodedError',
-    example: { status: 'error', code: 'task_not_found', message: 'Task not found.' },
+    example: {
+      status: 'error',
+      code: 'task_not_found',
+      message:
+        'Task not found: this token and instance do not hold it, or no longer. Stop its work and claim again.',
+    },
   });
 
 /**

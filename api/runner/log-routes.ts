@@ -1,6 +1,6 @@
 /** The log of a task, as its holder writes it. */
 import { z } from 'zod';
-import { Problem } from '../../domain/errors.ts';
+import { bodyTooLarge, Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
 import { loggedBytes, logLevels } from '../../domain/runs/run-log.ts';
 import { utf8Bytes } from '../../domain/text.ts';
@@ -79,7 +79,7 @@ const writeLog = defineRoute({
     const { body, services } = context;
     const entries = body.entries.map(({ fields, ...entry }) => ({ ...entry, fields: fields ?? null }));
     const bytes = entries.reduce((sum, entry) => sum + loggedBytes(entry), 0);
-    if (bytes > limits.logCallBytes) throw new Problem('bodyTooLarge');
+    if (bytes > limits.logCallBytes) throw bodyTooLarge(limits.logCallBytes);
     const call = { ...callerOf(context), sequence: body.sequence, entries, bytes };
     const reply = await services.runners.logs.write(call);
     if (reply === undefined) throw new Problem('taskNotFound');

@@ -84,7 +84,10 @@ function firstRefused(
       principal.kind === 'runner'
         ? runtime !== 'system' && principal.runnerTypes.includes(runnerType)
         : runtime === 'external';
-    if (!isReached) return new Problem('templateNotAllowed');
+    if (!isReached) {
+      const message = `The token does not cover node template ${quoteRunnerName(name)}. Ask whoami for those that it covers.`;
+      return new Problem('templateNotAllowed', { message });
+    }
   }
   return undefined;
 }

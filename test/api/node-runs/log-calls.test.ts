@@ -80,6 +80,7 @@ describe('a call', () => {
     const entries = Array.from({ length: 40 }, () => line('x'.repeat(8 * 1024)));
     const answer = await log(runner, taskId, 1, entries);
     expect([answer.status, answer.body.code]).toEqual([413, 'body_too_large']);
+    expect(answer.body.message).toContain(`at most ${256 * 1024} bytes`);
   });
 
   test('beyond what an attempt may log is counted, and a last line says so', async () => {

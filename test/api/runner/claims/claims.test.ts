@@ -122,6 +122,7 @@ describe('a claim', () => {
     await outsideTemplate(database, 'deployed-template', { runnerType: 'deployed' });
     const deployed = await runner.claim('deployed-template');
     expect([deployed.status, deployed.body.code]).toEqual([403, 'template_not_allowed']);
+    expect(deployed.body.message).toContain("node template 'deployed-template'");
   });
 
   test('with an invalid body is 400 invalid_request', async () => {
