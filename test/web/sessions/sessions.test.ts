@@ -154,14 +154,15 @@ describeInBrowser('the list of sessions', () => {
     await row('Stint 10').waitFor();
     const chosen = page.getByRole('toolbar', { name: 'Chosen sessions' });
     for (const name of ['Stint 10', 'Stint 11']) await page.getByLabel(`Choose ${name}`).check();
-    await row('Stint 1').click();
-    await page.getByRole('heading', { name: 'Stint 1', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Stint 12', exact: true }).click();
+    await page.getByRole('heading', { name: 'Stint 12', exact: true }).waitFor();
     await page.goBack();
     await chosen.getByText('2 sessions chosen').waitFor();
     await page.reload();
     await chosen.getByText('2 sessions chosen').waitFor();
-    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Sessions' }).click();
-    await row('Stint 12').waitFor();
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    await menu.getByRole('link', { name: 'Sessions', exact: true }).click();
+    await page.getByLabel('Choose all on this page').waitFor();
     await expect.poll(() => chosen.count()).toBe(0);
   });
 
