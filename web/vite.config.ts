@@ -42,7 +42,7 @@ export default defineConfig({
             {
               name: 'ui',
               // A range of days is asked for above long lists alone.
-              test: /\/(src\/(ui\/(?!date-range)|save\.ts|configuration\/kept-drafts)|client\/session-outputs)/,
+              test: /\/(src\/(ui\/(?!date-range)|save\.ts|configuration\/kept-drafts|palette\/page-actions|session\/(why|scroll-to-chosen))|client\/session-outputs)/,
             },
           ],
         },

@@ -91,6 +91,7 @@ describeInBrowser('the first minute', () => {
 });
 
 const many = 30;
+const stranger = '17b95b05-e6a1-470a-a5a8-71427340cf06';
 
 describeInBrowser('the list of dashboards', () => {
   let browser: TestBrowser;
@@ -113,6 +114,8 @@ describeInBrowser('the list of dashboards', () => {
         ...list.dimensions[0],
         id: dashboardId + index * 1000,
         sessionName: `Car ${index + 1}`,
+        // A person whom the reader may not see.
+        ...(index === 1 ? { name: stranger, users: [{ id: stranger, name: stranger, email: '' }] } : {}),
       }));
       await route.fulfill({ response: answer, json: { ...list, dimensions, totalCount: many } });
     });
@@ -135,6 +138,11 @@ describeInBrowser('the list of dashboards', () => {
     await expect
       .poll(async () => (await first.locator('.spark path').getAttribute('d'))!.length)
       .toBeGreaterThan(500);
+  });
+
+  test('names no owner by an id that people cannot read', async () => {
+    await page.getByRole('row', { name: /^Car 2 / }).waitFor();
+    await expect.poll(() => page.getByText(stranger).count()).toBe(0);
   });
 
   test('reads those that are seen, a few at a time', async () => {

@@ -134,10 +134,10 @@ describeInBrowser('runs in the console', () => {
     const actions = page.locator('.run-actions .button');
     await expect
       .poll(async () => (await actions.allTextContents()).map((text) => text.trim()))
-      .toEqual(['Fix at the node', 'Retry']);
+      .toEqual(['Fix and run again', 'Retry']);
     await expect
       .poll(() => page.locator('.run-actions .button-primary').allTextContents())
-      .toEqual(['Fix at the node']);
+      .toEqual(['Fix and run again']);
     await looks('run-failed');
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByRole('region', { name: 'Actions on the run' }).getByText('Retried at attempt').waitFor();

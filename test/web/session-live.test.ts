@@ -81,6 +81,16 @@ describeInBrowser('the session page', () => {
     await stands('n2', 'Pending');
   });
 
+  test('the overview says what a session waits for, and leads to the node', async () => {
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.getByText('2 of 3 done, 1 waiting').waitFor();
+    const open = page.getByRole('region', { name: 'Under way' });
+    await open.getByText(/Queued since/).waitFor();
+    await picture(page, 'session-under-way');
+    await open.getByRole('link', { name: 'n2', exact: true }).click();
+    await page.getByRole('region', { name: 'Node n2' }).waitFor();
+  });
+
   test('cancels an open run after asking, and reprocesses', async () => {
     await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Keep running' }).click();

@@ -68,7 +68,9 @@ export function formatTimesIn(sentence: string): string {
 /** `1.4 MB`; powers of 1,024, as everywhere in the platform. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
-  const power = Math.min(4, Math.floor(Math.log2(bytes) / 10));
+  const below = Math.floor(Math.log2(bytes) / 10);
+  // What would be rounded to 1,024 is 1.0 of the next unit.
+  const power = Math.min(4, Math.round(bytes / 1024 ** below) === 1024 ? below + 1 : below);
   const value = bytes / 1024 ** power;
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${'KMGT'[power - 1]}B`;
 }

@@ -25,7 +25,7 @@ export function titleOf(name: string): string {
 /** The title of a node's template where it says more than that of the node, else nothing. */
 export function templateTitle(nodeName: string, nodeTemplate: string): string {
   const title = titleOf(nodeTemplate);
-  return title === titleOf(nodeName) ? '' : title;
+  return title.toLowerCase() === titleOf(nodeName).toLowerCase() ? '' : title;
 }
 
 const sentence = (name: string) => capitalized(wordsOf(name));

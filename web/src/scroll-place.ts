@@ -11,9 +11,14 @@ let timer: number | undefined;
 /** Ends the attempts to restore a place; null: none is restored. */
 let stop: (() => void) | null = null;
 
+/** Keeps something with the present entry of the history, beside what is kept already: Back and a reload find it. */
+export function keepInEntry(part: object): void {
+  window.history.replaceState({ ...window.history.state, ...part }, '');
+}
+
 function keepPlace(): void {
   window.clearTimeout(timer);
-  if (stop === null) window.history.replaceState({ scrollY: Math.round(window.scrollY) }, '');
+  if (stop === null) keepInEntry({ scrollY: Math.round(window.scrollY) });
 }
 
 /** Makes an entry of the history for `address`, and keeps the place of the one before. A new page begins at the top. */

@@ -16,11 +16,12 @@ import {
 } from '../../../web/src/format.ts';
 
 test('sizes are powers of 1,024', () => {
-  expect([0, 1023, 1024, 10_239, 1024 ** 2 * 17.4, 1024 ** 4 * 3].map(formatBytes)).toEqual([
+  expect([0, 1023, 1024, 10_239, 1024 ** 2 - 1, 1024 ** 2 * 17.4, 1024 ** 4 * 3].map(formatBytes)).toEqual([
     '0 B',
     '1023 B',
     '1.0 KB',
     '10.0 KB',
+    '1.0 MB',
     '17 MB',
     '3.0 TB',
   ]);

@@ -149,6 +149,23 @@ describeInBrowser('the list of sessions', () => {
     expect(new URL(page.url()).searchParams.get('search')).toBe('Stint 1');
   });
 
+  test('sessions that are chosen to compare are still chosen after Back and a reload, and only in that list', async () => {
+    await page.goto(`${api.url}/sessions?search=Stint&sortBy=name&sortOrder=asc`);
+    await row('Stint 10').waitFor();
+    const chosen = page.getByRole('toolbar', { name: 'Chosen sessions' });
+    for (const name of ['Stint 10', 'Stint 11']) await page.getByLabel(`Choose ${name}`).check();
+    await page.getByRole('link', { name: 'Stint 12', exact: true }).click();
+    await page.getByRole('heading', { name: 'Stint 12', exact: true }).waitFor();
+    await page.goBack();
+    await chosen.getByText('2 sessions chosen').waitFor();
+    await page.reload();
+    await chosen.getByText('2 sessions chosen').waitFor();
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    await menu.getByRole('link', { name: 'Sessions', exact: true }).click();
+    await page.getByLabel('Choose all on this page').waitFor();
+    await expect.poll(() => chosen.count()).toBe(0);
+  });
+
   test('chosen sessions are exported, frozen and deleted, with what is lost', async () => {
     await page.goto(`${api.url}/sessions?search=Stint+2&sortBy=name&sortOrder=asc`);
     await page.getByLabel('Choose Stint 2', { exact: true }).check();

@@ -78,6 +78,9 @@ function NoDashboards({ wanted }: { wanted: CatalogQuery }) {
   return (
     <Empty title="No dashboards yet">
       <p>A dashboard appears when a node of a session has created one from a recording.</p>
+      <p>
+        <a href="/sessions">Upload a recording to a session</a>
+      </p>
     </Empty>
   );
 }
@@ -144,7 +147,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
             {row.projectTitle}
           </td>
           <td data-label="Owner" class="wrap-anywhere">
-            {row.name}
+            {ownerOf(row)}
           </td>
           <td data-label="Updated" class="nowrap">
             <When row={row} />
@@ -154,6 +157,9 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
     </Table>
   );
 }
+
+/** Of a person whom the reader may not see, the platform tells the id alone. */
+const ownerOf = ({ name, users }: CatalogDimension) => (name === users[0]?.id ? '' : name);
 
 /** The start of the newest scenario, by which the list is ordered; without one the creation of the dashboard. */
 function When(props: { row: CatalogDimension }) {

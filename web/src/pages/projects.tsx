@@ -69,7 +69,7 @@ function ProjectTable(props: {
   if (projects.length === 0)
     return (
       <Empty title="No projects yet">
-        <p>Every session belongs to a project.</p>
+        <p>Every session belongs to a project, which says how long its data are kept.</p>
       </Empty>
     );
   if (found.length === 0) return <Empty title={`No project matches “${wanted}”`} />;

@@ -78,7 +78,7 @@ function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => v
               class="button button-small button-primary"
               href={`/sessions/${run.sessionId}?node=${run.nodeInstanceId}`}
             >
-              Fix at the node
+              Fix and run again
             </a>
           }
         />
@@ -182,7 +182,11 @@ function Attempts({ run }: { run: NodeRunDetails }) {
               {segmentsOf(run, attempt, now)
                 .map(({ words }) => words)
                 .join(', ')}
-              {isSaidAbove(run, attempt) || <span class="waterfall-reason">{reasonOf(attempt)}</span>}
+              {isSaidAbove(run, attempt) || (
+                <span class="waterfall-reason" title={reasonOf(attempt)}>
+                  {reasonOf(attempt)}
+                </span>
+              )}
             </>
           ),
         }))}

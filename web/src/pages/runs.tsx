@@ -101,7 +101,8 @@ function NoRuns({ view }: { view: RunListView }) {
   const isAll = runsAddress({ ...view, page: 1 }) === '/runs';
   return (
     <Empty title={isAll ? 'No runs yet' : 'No matching runs'}>
-      <p>{isAll ? 'A run is made when a node gets input.' : <a href="/runs">All runs</a>}</p>
+      {isAll && <p>A run is made when a node gets input.</p>}
+      <p>{isAll ? <a href="/sessions">Upload a recording to a session</a> : <a href="/runs">All runs</a>}</p>
     </Empty>
   );
 }

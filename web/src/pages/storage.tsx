@@ -42,7 +42,13 @@ export function StoragePage() {
       <Loaded of={storage} failure="Storage could not be read." rows={4} label="Loading storage">
         {() =>
           found.length === 0 ? (
-            <Empty title={projects.length === 0 ? 'No projects yet' : `No project matches “${wanted}”`} />
+            <Empty title={projects.length === 0 ? 'No projects yet' : `No project matches “${wanted}”`}>
+              {projects.length === 0 && (
+                <p>
+                  <a href="/project-list">Create the first project</a>
+                </p>
+              )}
+            </Empty>
           ) : (
             <Pages of={found} what={['project', 'projects']}>
               {(shown) => <StorageTable projects={shown} allBytes={bytes} />}

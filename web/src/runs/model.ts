@@ -105,10 +105,12 @@ export interface Segment {
  * Since when an attempt waits: since it may be claimed, which a person who retried the run may have allowed hours after the
  * end of the one before. Until then it waits for that time.
  */
-function waitsSinceMs({ attempts, createdAt }: NodeRun, { number }: NodeRunAttempt, nowMs: number): number {
+function waitsSinceMs(run: NodeRun, { number }: NodeRunAttempt, nowMs: number): number {
+  const { attempts, createdAt, state } = run;
   const before = attempts.find((one) => one.number === number - 1);
   const claimableMs = Date.parse(before?.nextAttemptAt ?? before?.endedAt ?? createdAt);
-  return claimableMs > nowMs ? Date.parse(before?.endedAt ?? createdAt) : claimableMs;
+  // Once queued it may be claimed, also where the browser's clock is behind.
+  return state === 'waiting' && claimableMs > nowMs ? Date.parse(before?.endedAt ?? createdAt) : claimableMs;
 }
 
 /** The time of an attempt: until its claim, and from then to its end. */

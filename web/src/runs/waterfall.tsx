@@ -30,7 +30,8 @@ export function Waterfall(props: { label: string; rows: readonly WaterfallRow[] 
                   class={`waterfall-bar waterfall-${segment.kind}`}
                   title={segment.words}
                   style={{
-                    left: percent(segment.fromMs - fromMs),
+                    // What is short stays in sight at the end too.
+                    left: `min(${percent(segment.fromMs - fromMs)}, calc(100% - 2px))`,
                     width: percent(Math.max(0, segment.toMs - segment.fromMs)),
                   }}
                 />

@@ -1,9 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
-import { explainNode } from '../api.ts';
-import { formatTimesIn } from '../format.ts';
-import { useResource } from '../hooks.ts';
-import { titleOf, withoutCategory, withTitles } from '../names.ts';
+import { titleOf } from '../names.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -14,6 +11,7 @@ import { lazy } from '../ui/lazy.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Outputs } from './outputs.tsx';
 import { LastRun } from './runs.tsx';
+import { useWhy } from './why.ts';
 
 /** Few nodes have any. */
 const RejectedInputsPart = lazy(
@@ -92,16 +90,7 @@ function PanelHead({ node, isAsked }: { node: NodeInstanceProgress; isAsked: boo
 /** The reason for the node's state, and its runner's progress while it works. */
 function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstanceProgress[]; round: number }) {
   const { node, round } = props;
-  const why = useResource(String(node.id), (signal) => explainNode(node.id, signal), { version: round });
-  const details = node.statusDetails ?? '';
-  const names = props.nodes.map(({ name }) => name);
-  const sentence =
-    why.data === null
-      ? ''
-      : formatTimesIn(withTitles(why.data.sentence, names, why.data.facts.heldBy?.instanceId ?? null));
-  // A sentence that contains the details is enough.
-  const repeats = details !== '' && why.data?.sentence.includes(details.replace(/\.$/, '')) === true;
-  const text = withoutCategory([repeats ? '' : details, sentence].filter((part) => part !== '').join(' '));
+  const text = useWhy(node, props.nodes, round);
   if (text === '') return null;
   if (node.state !== 'Failed') return <p class="details">{text}</p>;
   return (

@@ -29,10 +29,12 @@ export function summaryOf(nodes: readonly NodeInstanceProgress[]): SessionSummar
   return { state, done, total: nodes.length, failed, running };
 }
 
-/** `4 of 5 done, 1 failed`. */
+/** `3 of 6 done, 1 failed, 1 running, 1 waiting`. */
 export function summaryWords({ done, total, failed, running }: SessionSummary): string {
   const parts = [`${done} of ${total} done`];
   if (failed.length > 0) parts.push(`${failed.length} failed`);
-  if (running.length > 0) parts.push(`${running.length} under way`);
+  const waiting = running.filter(({ state }) => state === 'Pending').length;
+  if (running.length > waiting) parts.push(`${running.length - waiting} running`);
+  if (waiting > 0) parts.push(`${waiting} waiting`);
   return parts.join(', ');
 }

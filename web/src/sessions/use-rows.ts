@@ -1,6 +1,7 @@
 /** What the two lists of sessions share: rows that keep their places, and those that are chosen. */
 import { useEffect, useState } from 'preact/hooks';
 import type { SessionList } from '../api.ts';
+import { keepInEntry } from '../scroll-place.ts';
 import { useRefreshedList } from '../ui/refreshed-list.ts';
 import { refreshed, type ShownRow, type ShownRows } from './list-model.ts';
 
@@ -21,10 +22,22 @@ export function useSessionRows<Answer extends SessionList>(
   return { ...rows, loaded: { ...rows.list, data: rows.shown } };
 }
 
-/** @param key another one begins with none chosen */
+/**
+ * The chosen rows, also after Back from a comparison of them.
+ * @param key another one begins with none chosen
+ */
 export function useChosen(key: string, rows: readonly ShownRow[]) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  useEffect(() => setChosen(new Set()), [key]);
+  const [chosen, setChosen] = useState(() => keptChoice(key));
+  useEffect(() => setChosen(keptChoice(key)), [key]);
+  const choose = (ids: ReadonlySet<string>) => {
+    keepInEntry({ chosen: { key, ids: [...ids] } });
+    setChosen(ids);
+  };
   const sessions = rows.filter(({ session }) => chosen.has(session.id)).map(({ session }) => session);
-  return { chosen, setChosen, sessions, clear: () => setChosen(new Set()) };
+  return { chosen, setChosen: choose, sessions, clear: () => choose(new Set()) };
+}
+
+function keptChoice(key: string): ReadonlySet<string> {
+  const kept = window.history.state?.chosen;
+  return new Set(kept?.key === key ? kept.ids : []);
 }

@@ -63,6 +63,27 @@ test('traces of a recording without a time count its rows, others their seconds'
   expect([drawn(true).across, drawn(true).traces[0]!.xs]).toEqual(['rows of each trace', [0, 1000]]);
 });
 
+test('an axis names each of its channels with the unit, and of many the units', () => {
+  const of = (name: string, unit: string) => ({ ...channel(1, name), unit });
+  const channels = [
+    of('speed', 'km/h'),
+    of('brake', 'bar'),
+    of('front', 'bar'),
+    of('rear', 'bar'),
+    of('s', 'm'),
+  ];
+  const drawn = (names: string[], x: string | null = null) => {
+    const members = names.flatMap((name) => channelsNamed(name, channels, layout.derived));
+    const form = newPanel('lines', names);
+    const over = { ...layout, x };
+    return drawingOf({ form, layout: over, channels, members, series: [], isOverX: true, hasRows: false })!;
+  };
+  expect(drawn(['speed', 'brake']).up).toBe('speed [km/h], brake [bar]');
+  expect(drawn(['speed', 'brake', 'front', 'rear']).up).toBe('[km/h], [bar]');
+  expect(drawn(['speed'], 's').across).toBe('s [m]');
+  expect(drawn(['speed'], '=power').across).toBe('power');
+});
+
 test('an XY panel draws one channel over the other of the same row, also where times repeat', () => {
   const series = [read('1:speed', [1, 2, 3, 4]), read('1:rpm', [10, null, 30, 40])].map((one) => ({
     ...one,

@@ -102,6 +102,10 @@ describe('the times of an attempt', () => {
     const now = Date.parse(at(53));
     expect(elapsedOf(queued, now)).toBe('3.0 s');
     expect(segmentsOf(queued, again, now).map(({ words }) => words)).toEqual(['has waited 3.0 s']);
+    // The clock of the browser may be behind that of the platform.
+    const early = Date.parse(at(49.5));
+    expect(elapsedOf(queued, early)).toBe('0 ms');
+    expect(segmentsOf(queued, again, early).map(({ words }) => words)).toEqual(['has waited 0 ms']);
     const claimed = attempt({ number: 2, startedAt: at(51) });
     const held = run({ state: 'held', attempt: 2, attempts: [ended, claimed] });
     expect(segmentsOf(held, claimed, now).map(({ words }) => words)).toEqual([

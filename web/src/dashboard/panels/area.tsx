@@ -11,7 +11,7 @@ import type { World } from '../chart/props.ts';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
 import { DeleteLayout } from './delete-layout.tsx';
 import { DerivedForm } from './derived-form.tsx';
-import { type Drawn, drawnBy, formOf, type LayoutForm } from './model.ts';
+import { type Drawn, drawnBy, formOf, type LayoutForm, shownName } from './model.ts';
 import { PanelDialog } from './panel-form.tsx';
 import { PanelGrid } from './panel-grid.tsx';
 import { Playback } from './playback.tsx';
@@ -220,7 +220,7 @@ function AxisChoices(props: {
   const { form, channels, change } = props;
   const namesOf = (some: readonly Channel[]) => [...new Set(some.map(({ name }) => name))];
   const numbers = namesOf(channels.filter(({ kind }) => kind === 'number'));
-  const named = (names: readonly string[]) => names.map((name) => ({ value: name, label: name }));
+  const named = (names: readonly string[]) => names.map((name) => ({ value: name, label: shownName(name) }));
   return (
     <>
       <BarChoice

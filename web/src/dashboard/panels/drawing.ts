@@ -4,6 +4,7 @@ import { lonelyPoints } from '../chart/curve.ts';
 import type { Channel } from '../model.ts';
 import { recordingName } from './derived-members.ts';
 import {
+  channelsNamed,
   type LayoutForm,
   type PanelForm,
   pair,
@@ -50,6 +51,17 @@ export interface PanelChannels {
 export const labelled = (one: Channel | undefined) =>
   one === undefined ? '' : one.unit === '' ? one.name : `${one.name} [${one.unit}]`;
 
+/** More names than these would not stand at an axis. */
+const maxNames = 3;
+
+/** The channels of an axis with their units; of many, the units alone. */
+function axisOf(members: readonly Channel[]): string {
+  const labels = new Set(members.map(labelled));
+  if (labels.size <= maxNames) return [...labels].join(', ');
+  const units = new Set(members.flatMap(({ unit }) => (unit === '' ? [] : `[${unit}]`)));
+  return [...units].join(', ');
+}
+
 /** What is drawn over another channel; null for panels of other kinds. */
 export function drawingOf({
   form,
@@ -61,14 +73,15 @@ export function drawingOf({
   hasRows,
 }: PanelChannels): Drawing | null {
   if (isOverX) {
-    const across = layout.x ?? `${hasRows ? 'rows' : 'seconds'} of each trace`;
+    const [x] = layout.x === null ? [] : channelsNamed(layout.x, channels, layout.derived);
+    const across = labelled(x) || (layout.x ?? `${hasRows ? 'rows' : 'seconds'} of each trace`);
     const label = `${members.map(({ name }) => name).join(', ')} over ${across}`;
     const isMixed = new Set(series.map(recordingOf)).size > 1;
     const traces = series.map((one) => {
       const trace = traceOf(one, layout.split, members.length === 1, hasRows ? 1 : 1000);
       return isMixed ? { ...trace, name: ofSource(trace.name, recordingOf(one), channels) } : trace;
     });
-    return { label, traces, as: 'line', across, up: labelled(members[0]), isMap: false };
+    return { label, traces, as: 'line', across, up: axisOf(members), isMap: false };
   }
   if (form.kind !== 'track' && form.kind !== 'xy') return null;
   const named = form.channels.map((name) => members.filter((member) => isCalled(member, name)));
@@ -89,7 +102,8 @@ export function drawingOf({
   const ups = new Set(named.slice(1).flatMap((some) => some.map(({ name }) => name)));
   const label = `${[...ups].join(', ')} over ${first?.name}`;
   const traces = pairsOf(start, others.flat(), channels, ({ name }) => name);
-  return { label, traces, as: 'dots', across: labelled(first), up: labelled(second), isMap: false };
+  const up = axisOf(named.slice(1).flat());
+  return { label, traces, as: 'dots', across: labelled(first), up, isMap: false };
 }
 
 /** What was read of a channel. A derived channel has a series of each recording. */

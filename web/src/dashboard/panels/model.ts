@@ -137,6 +137,9 @@ export function panelOf(form: PanelForm, index: number, members: Channel[]): Pan
   };
 }
 
+/** `power (derived)` of `=power`: a channel of a layout as people read it. */
+export const shownName = (name: string) => (name.startsWith('=') ? `${name.slice(1)} (derived)` : name);
+
 export function withPanel(form: LayoutForm, index: number, change: Partial<PanelForm>): LayoutForm {
   return {
     ...form,

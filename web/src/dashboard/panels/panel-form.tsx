@@ -12,6 +12,7 @@ import {
   type PanelForm,
   type PanelKind,
   placeChannels,
+  shownName,
 } from './model.ts';
 import { textHint } from './text-panel.tsx';
 
@@ -161,7 +162,10 @@ function ChannelChoice(props: {
             checked={chosen.includes(name)}
             onChange={(event) => choose(name, event.currentTarget.checked)}
           />
-          <span>{chosen.includes(name) ? `${chosen.indexOf(name) + 1}. ${name}` : name}</span>
+          <span>
+            {chosen.includes(name) && `${chosen.indexOf(name) + 1}. `}
+            {shownName(name)}
+          </span>
         </label>
       ))}
     </fieldset>

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import type {
   ListedOutput,
   NodeInstanceProgress,
@@ -10,6 +11,7 @@ import { useResource } from '../../hooks.ts';
 import { outputTitle, titleOf } from '../../names.ts';
 import { useAbilities } from '../../role.ts';
 import { sharedWindow } from '../../shared/model.ts';
+import { isUnderWay } from '../../states.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { lazy } from '../../ui/lazy.tsx';
@@ -38,6 +40,7 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
   return (
     <div class="overview">
       <div class="overview-main">
+        <OpenNodes sessionId={session.id} nodes={nodes} round={followed.round} />
         <Rejected sessionId={session.id} nodes={nodes} />
         <Loaded of={outputs} failure="The files could not be read." rows={2} label="Loading the overview">
           {({ outputs: files }) => (
@@ -68,6 +71,25 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
     </div>
   );
 }
+
+/** Most nodes take a moment: what they do would come and go. */
+const shownAfterMs = 2000;
+
+/** A session that takes long says why: which node runs and how far it is, or what it waits for. */
+function OpenNodes(props: { sessionId: string; nodes: readonly NodeInstanceProgress[]; round: number }) {
+  const open = props.nodes.filter(({ state }) => isUnderWay(state));
+  const isOpen = open.length > 0;
+  const [takesLong, setTakesLong] = useState(false);
+  useEffect(() => {
+    setTakesLong(false);
+    if (!isOpen) return;
+    const timer = setTimeout(() => setTakesLong(true), shownAfterMs);
+    return () => clearTimeout(timer);
+  }, [isOpen]);
+  return isOpen && takesLong ? <UnderWay {...props} open={open} /> : null;
+}
+
+const UnderWay = lazy(() => import('./under-way.tsx').then((module) => module.UnderWay), null);
 
 function Side({ session, reload, followed }: Pick<TabProps, 'session' | 'reload' | 'followed'>) {
   const { listSessions } = useAbilities();
