@@ -11,10 +11,10 @@ import { listen, type RunningServer } from '../http/server/server.ts';
 import { staticFiles } from '../http/server/static.ts';
 import { auditing } from './audit/middleware.ts';
 import { CallerShares, shareKeyOf } from './caller-shares.ts';
+import { callsInTurn } from './calls-in-turn.ts';
 import { documentInfo } from './docs/info.ts';
 import { answeringOnce } from './idempotency.ts';
 import { LastingCalls } from './identity/lasting-calls.ts';
-import { readsInTurn } from './reads-in-turn.ts';
 import type { ApiRoute } from './route.ts';
 import { routes as allRoutes } from './routes.ts';
 import type { OpenServices, Services } from './services.ts';
@@ -84,7 +84,7 @@ function platformRoutes(
     acquireShare: (share, caller, call) => shares.acquire(share, shareKeyOf(caller, call, TRUSTED_PROXIES)),
     callerKey,
     middlewares: [
-      readsInTurn(callerKey),
+      callsInTurn(callerKey),
       withinOwnSessions(services),
       answeringOnce(services.keys),
       auditing(services),

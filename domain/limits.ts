@@ -294,7 +294,7 @@ export const limits = {
   exportsAtOncePerCaller: 2,
   reportsAtOnce: 32,
   reportsAtOncePerCaller: 8,
-  readsAtOncePerCaller: 8,
+  callsAtOncePerCaller: 16,
   unavailableRetryAfterSeconds: 1,
   shareRetryAfterSeconds: 5,
 } as const;

@@ -255,7 +255,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   exportsAtOncePerCaller: 'concurrent exports of dashboards of one caller',
   reportsAtOnce: 'concurrent downloads and previews of reports at one API process',
   reportsAtOncePerCaller: 'concurrent downloads and previews of reports of one caller',
-  readsAtOncePerCaller: 'other reads of one caller that are at work at once; further ones wait',
+  callsAtOncePerCaller:
+    'other calls of one person or offline token that are at work at once; further ones wait',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };

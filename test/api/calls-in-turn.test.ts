@@ -1,4 +1,4 @@
-/** A caller that asks for many lists at once does not hold up the calls of others. */
+/** A caller that asks for many things at once does not hold up the calls of others. */
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
@@ -55,38 +55,37 @@ const endAll = () => {
   for (const { end } of atWork.splice(0)) end();
 };
 
-test('a few reads of a caller are at work, further ones wait, and other calls are not held up', async () => {
+test('a few calls of a caller are at work, further ones wait, and those of others are not held up', async () => {
   const { Developer, Administrator } = people;
-  const many = limits.readsAtOncePerCaller * 3;
-  const theirs = Array.from({ length: many }, () => call('GET', Developer));
-  await eventually('their share is full', () => atWorkOf(Developer) === limits.readsAtOncePerCaller);
-  // Of another caller, and a change of the same one.
-  const others = [call('GET', Administrator), call('POST', Administrator), call('POST', Developer)];
-  await eventually('others are at work', () => atWork.length === limits.readsAtOncePerCaller + others.length);
-  expect(atWorkOf(Developer)).toBe(limits.readsAtOncePerCaller + 1);
+  const many = limits.callsAtOncePerCaller * 3;
+  const theirs = Array.from({ length: many }, (_, at) => call(at % 2 === 0 ? 'GET' : 'POST', Developer));
+  await eventually('their share is full', () => atWorkOf(Developer) === limits.callsAtOncePerCaller);
+  const others = [call('GET', Administrator), call('POST', Administrator)];
+  await eventually('others are at work', () => atWork.length === limits.callsAtOncePerCaller + others.length);
+  expect(atWorkOf(Developer)).toBe(limits.callsAtOncePerCaller);
   const ended = setInterval(endAll, 1);
   const answers = await Promise.all([...theirs, ...others]).finally(() => clearInterval(ended));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   expect(begun).toBe(many + others.length);
 });
 
-test('a read whose caller left while it waited is not done', async () => {
+test('a call whose caller left while it waited is not done', async () => {
   const before = begun;
   const { Developer } = people;
-  const share = Array.from({ length: limits.readsAtOncePerCaller }, () => call('GET', Developer));
-  await eventually('their share is full', () => atWork.length === limits.readsAtOncePerCaller);
+  const share = Array.from({ length: limits.callsAtOncePerCaller }, () => call('GET', Developer));
+  await eventually('their share is full', () => atWork.length === limits.callsAtOncePerCaller);
   const leaving = new AbortController();
   const left = call('GET', Developer, leaving.signal).catch((error: Error) => error.name);
   const last = call('GET', Developer);
-  await eventually('they wait', () => open === limits.readsAtOncePerCaller + 2);
+  await eventually('they wait', () => open === limits.callsAtOncePerCaller + 2);
   leaving.abort();
   expect(await left).toBe('AbortError');
-  await eventually('it is gone', () => open === limits.readsAtOncePerCaller + 1);
+  await eventually('it is gone', () => open === limits.callsAtOncePerCaller + 1);
   endAll();
   await eventually('the last is at work', () => atWork.length === 1);
   endAll();
   expect((await Promise.all([...share, last])).map(({ status }) => status)).toEqual(
-    Array.from({ length: limits.readsAtOncePerCaller + 1 }, () => 200),
+    Array.from({ length: limits.callsAtOncePerCaller + 1 }, () => 200),
   );
-  expect(begun - before).toBe(limits.readsAtOncePerCaller + 1);
+  expect(begun - before).toBe(limits.callsAtOncePerCaller + 1);
 });

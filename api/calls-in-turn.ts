@@ -1,0 +1,37 @@
+/** A caller that asks for a thousand things at once must not hold up the calls of others. */
+import type { Caller } from '../domain/access/access.ts';
+import { Problem } from '../domain/errors.ts';
+import { limits } from '../domain/limits.ts';
+import type { CallerKey } from '../http/bodies/json-body.ts';
+import type { RouteMiddleware } from '../http/call.ts';
+import type { Route } from '../http/route.ts';
+import { KeyedLimiter } from './keyed-limiter.ts';
+
+/**
+ * Does a few calls of a person or a device at once; further ones wait. Without it they would take all connections to the
+ * database and all of the process's time.
+ */
+export function callsInTurn(callerKey: CallerKey): RouteMiddleware {
+  const calls = new KeyedLimiter(Number.POSITIVE_INFINITY, limits.callsAtOncePerCaller);
+  return (route) => {
+    if (!isBrief(route)) return undefined;
+    return async ({ state }, next) => {
+      const caller = isRunner(state.principal) ? null : callerKey(state);
+      if (caller === null) return await next();
+      await calls.run(async () => {
+        // The connection is closed, and nothing was done.
+        if (state.life.signal.aborted) throw state.life.refusal ?? new Problem('malformedRequest');
+        await next();
+      }, caller);
+    };
+  };
+}
+
+/** One token may be that of a thousand runners, whose calls are brief. */
+const isRunner = (caller: Caller | null) => caller?.kind === 'runner';
+
+/** JSON in and out. Bytes wait for a store or a slow line, and calls with a share for what they ask for. */
+function isBrief({ method, body, share, shareOf, responses }: Route): boolean {
+  if (share !== undefined || shareOf !== undefined || body === 'stream') return false;
+  return method !== 'GET' || responses[200]?.schema !== undefined || responses[200]?.items !== undefined;
+}
