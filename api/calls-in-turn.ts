@@ -1,6 +1,5 @@
 /** A caller that asks for a thousand things at once must not hold up the calls of others. */
 import type { Caller } from '../domain/access/access.ts';
-import { Problem } from '../domain/errors.ts';
 import { limits } from '../domain/limits.ts';
 import type { CallerKey } from '../http/bodies/json-body.ts';
 import type { RouteMiddleware } from '../http/call.ts';
@@ -19,8 +18,7 @@ export function callsInTurn(callerKey: CallerKey): RouteMiddleware {
       const caller = isRunner(state.principal) ? null : callerKey(state);
       if (caller === null) return await next();
       await calls.run(async () => {
-        // The connection is closed, and nothing was done.
-        if (state.life.signal.aborted) throw state.life.refusal ?? new Problem('malformedRequest');
+        state.life.throwIfCut();
         await next();
       }, caller);
     };

@@ -1,5 +1,5 @@
 /** The lifetime of one call: it may be cut short by its caller, who hangs up, or by us, with a refusal. */
-import type { Problem } from '../domain/errors.ts';
+import { Problem } from '../domain/errors.ts';
 
 export class RequestLifetime {
   readonly #over = new AbortController();
@@ -21,6 +21,11 @@ export class RequestLifetime {
   /** The reason for cutting the call short; it is the answer when nothing has been sent yet. */
   get refusal(): Problem | undefined {
     return this.#refusal;
+  }
+
+  /** For what waited: throws when the call was cut short meanwhile. No answer to a caller that is gone is ever read. */
+  throwIfCut(): void {
+    if (this.#over.signal.aborted) throw this.#refusal ?? new Problem('malformedRequest');
   }
 
   /** The caller is gone. */

@@ -8,6 +8,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../domain/limits.ts';
 import type { DataSourceRow } from '../../store/objects/data-sources.ts';
+import { connectionFaultOf, noAnswer } from '../../store/objects/errors.ts';
 import { isStoreAway, type ObjectStore, ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 import { SecretUnreadable } from '../../store/objects/secrets.ts';
@@ -194,29 +195,15 @@ async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void
 /** No byte was received or sent for too long. */
 class Silence extends Error {}
 
-const connectionFaults: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'cannot be reached: its host is unknown',
-  EAI_AGAIN: 'cannot be reached: its host name cannot be resolved',
-  ECONNREFUSED: 'cannot be reached: its host refuses the connection',
-  EHOSTUNREACH: 'cannot be reached: there is no route to its host',
-  ENETUNREACH: 'cannot be reached: there is no route to its host',
-  // Their sources report these as timeouts too.
-  ECONNRESET: 'closes the connection',
-  EPIPE: 'closes the connection',
-};
-
 /** Undefined for an error that no data source caused. */
 function whatFailed(error: unknown): Message | undefined {
   if (error instanceof Silence) return { kind: 'away', category: 'timeout', how: 'does not answer' };
-  const cause = error instanceof ObjectStoreError ? error.cause : error;
-  const { code = '', name = '' } = (cause ?? {}) as { readonly code?: string; readonly name?: string };
   const status = error instanceof ObjectStoreError ? error.httpStatus : null;
   if (isStoreAway(error)) {
     if (status !== null) return { kind: 'away', how: `answers with HTTP ${status}` };
-    const how = connectionFaults[code];
-    if (how !== undefined) return { kind: 'away', how };
-    if (name === 'TimeoutError') return { kind: 'away', category: 'timeout', how: 'does not answer' };
-    return { kind: 'away', how: 'cannot be reached' };
+    const fault = connectionFaultOf(error);
+    const how = `cannot be reached: ${fault}`;
+    return fault === noAnswer ? { kind: 'away', category: 'timeout', how } : { kind: 'away', how };
   }
   if (!(error instanceof ObjectStoreError)) return undefined;
   if (error.cause instanceof SecretUnreadable)

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { Problem } from '../../domain/errors.ts';
 import type { S3Access } from '../../store/objects/data-sources.ts';
+import { connectionFaultOf, lastCauseOf } from '../../store/objects/errors.ts';
 import { ObjectStoreError } from '../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../store/objects/object-stores.ts';
 
@@ -37,11 +38,7 @@ function reasonOf(error: unknown): string {
   if (status === 404) return 'the store has no such bucket';
   if (status !== null && status < 500) return `the store answers with status ${status}: check its region`;
   if (status !== null) return `the store answers with status ${status}`;
-  const { code = '' } = lastCauseOf(error) as NodeJS.ErrnoException;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'its host is unknown, or lies in a network that this installation does not use';
-  if (/CERT|SIGNATURE|SSL|TLS|EPROTO/.test(code)) return 'its endpoint has no valid certificate';
-  return 'nothing answers at its endpoint';
+  return connectionFaultOf(error);
 }
 
 /** For the log: the store's status, or the message of the last cause. */
@@ -49,11 +46,4 @@ function detailsOf(error: unknown): string {
   if (error instanceof ObjectStoreError && error.httpStatus !== null) return `HTTP ${error.httpStatus}`;
   const { code, name, message } = lastCauseOf(error) as NodeJS.ErrnoException;
   return `${code ?? name}: ${message}`;
-}
-
-function lastCauseOf(error: unknown): Error {
-  let at = error;
-  for (let depth = 0; at instanceof Error && at.cause instanceof Error && depth < 8; depth += 1)
-    at = at.cause;
-  return at instanceof Error ? at : new Error(String(at));
 }

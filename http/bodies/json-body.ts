@@ -46,9 +46,9 @@ export function jsonBody(callerKey: CallerKey): RouteMiddleware {
         const release = acquirePlace(context, places, caller);
         try {
           const bytes = await readBody(context);
-          // The right to the call ended while its body came: nothing was done.
-          if (state.life.refusal !== undefined) throw state.life.refusal;
-          if (bytes.length > limits.jsonBodyTurnBytes) await ownTurn(turns, state, caller);
+          // Without a token all callers are one here: what they send is short.
+          if (bytes.length > limits.jsonBodyTurnBytes) await turns.wait(caller ?? '', state.life.signal);
+          state.life.throwIfCut();
           const json = parsed(bytes);
           // A call may wait for long: only what is needed after the schema is kept.
           if (idempotent !== undefined) state.json = json;
@@ -61,13 +61,6 @@ export function jsonBody(callerKey: CallerKey): RouteMiddleware {
       await next();
     };
   };
-}
-
-/** Without a token all callers are one here: what they send is short. */
-async function ownTurn(turns: Turns, { life }: Call, caller: string | null): Promise<void> {
-  await turns.wait(caller ?? '', life.signal);
-  // The connection is closed, and nothing was done.
-  if (life.signal.aborted) throw new Problem('malformedRequest');
 }
 
 function acquirePlace({ req, state }: Context, places: BodyPlaces, caller: string | null): () => void {

@@ -83,6 +83,34 @@ export function isStoreAway(error: unknown): boolean {
   return networkCodes.has((error as { readonly code?: string } | null)?.code ?? '');
 }
 
+/** It was reached and said nothing, or nothing is known of the failure. */
+export const noAnswer = 'it does not answer';
+const unknownHost = 'its host is unknown, or lies in a network that this installation does not use';
+const connectionFaults: Readonly<Record<string, string>> = {
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  ECONNREFUSED: 'nothing listens at its endpoint',
+  EHOSTUNREACH: 'there is no route to its host',
+  ENETUNREACH: 'there is no route to its host',
+  ECONNRESET: 'it closes the connection',
+  EPIPE: 'it closes the connection',
+  ERR_STREAM_PREMATURE_CLOSE: 'it closes the connection',
+};
+
+/** Why a store that gave no status was not reached, as the end of a sentence, without any text of a foreign server. */
+export function connectionFaultOf(error: unknown): string {
+  const { code = '' } = lastCauseOf(error) as NodeJS.ErrnoException;
+  if (/CERT|SIGNATURE|SSL|TLS|EPROTO/.test(code)) return 'its endpoint has no valid certificate';
+  return connectionFaults[code] ?? noAnswer;
+}
+
+export function lastCauseOf(error: unknown): Error {
+  let at = error;
+  for (let depth = 0; at instanceof Error && at.cause instanceof Error && depth < 8; depth += 1)
+    at = at.cause;
+  return at instanceof Error ? at : new Error(String(at));
+}
+
 /** About two seconds in all. */
 const storeTries: RetryPolicy = { maxTries: 4, firstPauseMs: 200, mayPass: isWorthAnotherTry };
 

@@ -90,7 +90,12 @@ describe('POST /api/v2/admin/data-sources', () => {
     [
       'a port where nothing listens',
       { endpoint: 'http://127.0.0.1:1' },
-      unreachable('nothing answers at its endpoint'),
+      unreachable('nothing listens at its endpoint'),
+    ],
+    [
+      'a database',
+      { endpoint: `http://127.0.0.1:${new URL(platform.databaseUrl).port}` },
+      unreachable('it closes the connection'),
     ],
     [
       'TLS where the store has none',

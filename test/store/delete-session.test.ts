@@ -11,7 +11,7 @@ const { database } = await databaseStage(4);
 test('an upload that is queued meanwhile waits for the node before it locks anything, and finds no node', async () => {
   await outsideTemplate(database, 'outside');
   const graph = await makeGraph(database, chain(1));
-  const nodeInstanceId = graph.nodes['input']!;
+  const nodeInstanceId = graph.nodes.input!;
   const object = { ...(await storedObject(database, graph)), outputIdentifier: null, nodeInstanceId };
   const { queueing, isFree } = await database.transaction(async (tx) => {
     await tx.query('select 1 from session where id = $1 for no key update', [graph.sessionId]);
