@@ -1,5 +1,4 @@
 /** A caller that asks for a thousand things at once must not hold up the calls of others. */
-import type { Caller } from '../domain/access/access.ts';
 import { limits } from '../domain/limits.ts';
 import type { CallerKey } from '../http/bodies/json-body.ts';
 import type { RouteMiddleware } from '../http/call.ts';
@@ -13,9 +12,9 @@ import { KeyedLimiter } from './keyed-limiter.ts';
 export function callsInTurn(callerKey: CallerKey): RouteMiddleware {
   const calls = new KeyedLimiter(Number.POSITIVE_INFINITY, limits.callsAtOncePerCaller);
   return (route) => {
-    if (!isBrief(route)) return undefined;
+    if (!isCounted(route)) return undefined;
     return async ({ state }, next) => {
-      const caller = isRunner(state.principal) ? null : callerKey(state);
+      const caller = callerKey(state);
       if (caller === null) return await next();
       await calls.run(async () => {
         state.life.throwIfCut();
@@ -25,11 +24,10 @@ export function callsInTurn(callerKey: CallerKey): RouteMiddleware {
   };
 }
 
-/** One token may be that of a thousand runners, whose calls are brief. */
-const isRunner = (caller: Caller | null) => caller?.kind === 'runner';
-
 /** JSON in and out. Bytes wait for a store or a slow line, and calls with a share for what they ask for. */
-function isBrief({ method, body, share, shareOf, responses }: Route): boolean {
+function isCounted({ method, body, share, shareOf, responses, access }: Route): boolean {
+  // One token may be that of a thousand runners, whose calls are brief; and a heartbeat must not wait for lists.
+  if (!access.open && access.tokens.includes('runner')) return false;
   if (share !== undefined || shareOf !== undefined || body === 'stream') return false;
   return method !== 'GET' || responses[200]?.schema !== undefined || responses[200]?.items !== undefined;
 }

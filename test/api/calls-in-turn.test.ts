@@ -36,8 +36,16 @@ const change = defineRoute({
   audit: { notHere: 'A test.' },
   handler: ({ principal }) => work('userId' in principal ? principal.userId : ''),
 });
+const heartbeat = defineRoute({
+  ...route,
+  id: 'heartbeat',
+  method: 'PUT',
+  access: access.runnerTasks,
+  audit: { notHere: 'A test.' },
+  handler: async () => ({ status: 200, body: { read: 0 } }),
+});
 
-const { api, people } = await apiStage({ routes: [list, change] });
+const { api, people } = await apiStage({ routes: [list, change, heartbeat] });
 const isOver = new AbortController();
 afterAll(() => isOver.abort());
 const call = (method: string, { token }: { token: string }, signal = isOver.signal) =>
@@ -67,6 +75,15 @@ test('a few calls of a caller are at work, further ones wait, and those of other
   const answers = await Promise.all([...theirs, ...others]).finally(() => clearInterval(ended));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   expect(begun).toBe(many + others.length);
+});
+
+test('a call of a runner does not wait for what a person asks for with the same token', async () => {
+  const { Developer } = people;
+  const share = Array.from({ length: limits.callsAtOncePerCaller }, () => call('GET', Developer));
+  await eventually('their share is full', () => atWork.length === limits.callsAtOncePerCaller);
+  expect((await call('PUT', Developer)).status).toBe(200);
+  endAll();
+  await Promise.all(share);
 });
 
 test('a call whose caller left while it waited is not done', async () => {

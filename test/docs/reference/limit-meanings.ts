@@ -256,7 +256,7 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   reportsAtOnce: 'concurrent downloads and previews of reports at one API process',
   reportsAtOncePerCaller: 'concurrent downloads and previews of reports of one caller',
   callsAtOncePerCaller:
-    'other calls of one person or offline token that are at work at once; further ones wait',
+    'other calls of one person or offline token that are at work at once, but for runner routes; further ones wait',
   unavailableRetryAfterSeconds: 'default `Retry-After` of a 503',
   shareRetryAfterSeconds: '`Retry-After` of a caller that has used up its share',
 };
