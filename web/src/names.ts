@@ -108,7 +108,7 @@ export function fileTitle(
 }
 
 /** The command line and the agents end the identifier of a file by a digest of its bytes. */
-const withoutDigest = (identifier: string) => identifier.replace(/(\.\w{1,8})-[0-9a-f]{16}$/, '$1');
+export const withoutDigest = (identifier: string) => identifier.replace(/(\.\w{1,8})-[0-9a-f]{16}$/, '$1');
 
 /** `CSV`, `PARQUET`: the last word of a content type. */
 export function typeWord(contentType: string | null): string {

@@ -102,6 +102,12 @@ describe('recordings', () => {
     expect([...new Set(twice.map(({ sourceName }) => sourceName))]).toEqual(['run.csv', 'run.csv (2)']);
   });
 
+  test('are named without the digest that the command line adds to the name of a file', () => {
+    const names = ['run.csv-3433511ab963755e', 'run.csv-0123456789abcdef'];
+    const sent = channelsOf(dashboard(1, 'Car 44', start, names));
+    expect([...new Set(sent.map(({ sourceName }) => sourceName))]).toEqual(['run.csv', 'run.csv (2)']);
+  });
+
   test('keep their colours when others leave and come', () => {
     const colours = (places: number[]) =>
       Object.fromEntries(recordingsOf(three, places).map(({ id, colour }) => [id, colour]));

@@ -4,6 +4,7 @@
  */
 
 import type { Dashboard, DashboardSource } from '../../../client/types.ts';
+import { withoutDigest } from '../names.ts';
 import { scaleKeyOf, suggestedPanels } from './suggested-panels.ts';
 
 /** `absolute`: times of a clock. `relative`: offsets from the start of a recording. */
@@ -94,7 +95,7 @@ export function ownTitle({ title, sessionName }: { title: string; sessionName: s
 
 /** A generated identifier means nothing to a person; several recordings then get numbers. */
 export function sourceName(source: DashboardSource, index: number | null): string {
-  if (source.name !== '' && !generatedName.test(source.name)) return source.name;
+  if (source.name !== '' && !generatedName.test(source.name)) return withoutDigest(source.name);
   return index === null ? '1 recording' : `recording ${index + 1}`;
 }
 
