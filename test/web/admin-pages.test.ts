@@ -50,6 +50,25 @@ describeInBrowser('the pages for operators', () => {
     await picture(page, 'templates');
   });
 
+  test('rows of the audit come with the names of what they hold, and without them where they cannot be read', async () => {
+    await ask(api.url, 'POST', '/projects', { token: people.adminToken, json: { Title: 'Wet track' } });
+    const first = page.locator('tbody tr').first().locator('[data-label="Object"]');
+    const held = Promise.withResolvers<void>();
+    await page.route('**/projects', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${api.url}/audit?action=createProject`);
+    await page.getByRole('status', { name: 'Loading the audit' }).waitFor();
+    held.resolve();
+    expect(await first.innerText()).toContain('Wet track');
+    await page.unrouteAll();
+    await page.route('**/projects', (route) => route.abort());
+    await page.reload();
+    expect(await first.innerText()).toMatch(/^Project \d+/);
+    await page.unrouteAll();
+  });
+
   test('an ingest is created with a secret that admits files, and its secret is replaced', async () => {
     await open('Ingests');
     await page.getByText('No ingests yet').waitFor();
