@@ -69,6 +69,22 @@ describeInBrowser('the pages for operators', () => {
     await page.unrouteAll();
   });
 
+  test('the form of a project says that another has its title, and does not refuse it', async () => {
+    await open('Projects');
+    const taken = () => dialog().getByText('Another project has this title.');
+    await click('Edit Wet track');
+    await dialog().getByLabel('Title').waitFor();
+    expect(await taken().count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await closed();
+    await click('New project');
+    await dialog().getByLabel('Title').fill(' wet Track');
+    await taken().waitFor();
+    await dialog().getByRole('button', { name: 'Create project' }).click();
+    await closed();
+    await page.getByRole('link', { name: 'wet Track', exact: true }).waitFor();
+  });
+
   test('an ingest is created with a secret that admits files, and its secret is replaced', async () => {
     await open('Ingests');
     await page.getByText('No ingests yet').waitFor();

@@ -35,9 +35,13 @@ const requestOf = (fields: ReturnType<typeof fieldsOf>) => ({
     .filter((path) => path !== ''),
 });
 
+const isAlike = (one: string, other: string) => one.trim().toLowerCase() === other.trim().toLowerCase();
+
 /** A new project, or another form of one. */
 export function ProjectForm(props: {
   project: Project | null;
+  /** All of them. */
+  projects: readonly Project[];
   templates: readonly Template[];
   saved: () => void;
   onClose: () => void;
@@ -51,6 +55,7 @@ export function ProjectForm(props: {
     props.saved();
     props.onClose();
   };
+  const isTaken = props.projects.some(({ id, title }) => id !== project?.id && isAlike(title, fields.title));
   return (
     <FormDialog
       title={project === null ? 'New project' : 'Edit project'}
@@ -58,7 +63,13 @@ export function ProjectForm(props: {
       save={save}
       onClose={props.onClose}
     >
-      <TextField label="Title" required value={fields.title} onValue={(title) => set({ title })} />
+      <TextField
+        label="Title"
+        hint={isTaken ? 'Another project has this title.' : undefined}
+        required
+        value={fields.title}
+        onValue={(title) => set({ title })}
+      />
       <AreaField
         label="Description"
         rows={3}
