@@ -9,7 +9,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { dashboardUrl } from '../../domain/dashboard-url.ts';
-import { originOf } from '../../domain/outputs/output-copy.ts';
 import { isRecordingTime } from '../../domain/outputs/recording.ts';
 import { channelKey } from '../../domain/recordings/channel-key.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
@@ -30,7 +29,7 @@ import {
 import { Converter } from './tabular/convert/convert-isolated.ts';
 import { type RecordingDescription, recordingDescriptionSchema } from './tabular/description.ts';
 import { TabularError } from './tabular/errors.ts';
-import { downloadInput, taskInputs } from './task-inputs.ts';
+import { downloadInput, shownName, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
 const name = (characters: number) => z.string().trim().min(1).max(characters).nullish();
@@ -141,9 +140,15 @@ async function* newRecordings(run: BuiltinRun, services: BuiltinServices): Async
     for await (const input of taskInputs(run, services, mode)) {
       const metadata = metadataSchema.safeParse(input.metadata);
       if (!metadata.success) continue;
-      const description = metadata.data.description ?? (await describe(run, services, input, converter));
-      const name = metadata.data.name ?? description.source.outputIdentifier;
-      recordings.push({ input, sourceId: metadata.data.source.outputId, description, name });
+      const { name, source } = metadata.data;
+      const named = { input, name: name ?? shownName(input) };
+      const description = metadata.data.description ?? (await describe(run, services, named, converter));
+      recordings.push({
+        input,
+        sourceId: source.outputId,
+        description,
+        name: name ?? description.source.outputIdentifier,
+      });
       if (recordings.length < recordingsAtOnce) continue;
       yield recordings;
       recordings = [];
@@ -161,7 +166,7 @@ async function* newRecordings(run: BuiltinRun, services: BuiltinServices): Async
 async function describe(
   run: BuiltinRun,
   services: BuiltinServices,
-  input: TaskInput,
+  { input, name }: Pick<Recording, 'input' | 'name'>,
   converter: Converter,
 ): Promise<RecordingDescription> {
   const path = join(run.workDir, 'recording.parquet');
@@ -172,7 +177,7 @@ async function describe(
     });
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
-    throw new InvalidInputError(`${originOf(input).outputIdentifier}: ${error.message}`);
+    throw new InvalidInputError(`${name}: ${error.message}`);
   } finally {
     await rm(path, { force: true });
   }

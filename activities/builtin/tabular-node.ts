@@ -9,7 +9,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { originOf } from '../../domain/outputs/output-copy.ts';
-import { startOf } from '../../domain/text.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import { reasonsSinceInput, rejectInput } from '../../store/runs/rejections.ts';
 import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
@@ -20,7 +19,7 @@ import { type TabularConfiguration, tabularConfigurationSchema } from './tabular
 import { Converter } from './tabular/convert/convert-isolated.ts';
 import type { RecordingDescription } from './tabular/description.ts';
 import { NoTabularData, TabularError } from './tabular/errors.ts';
-import { downloadInput, taskInputs } from './task-inputs.ts';
+import { downloadInput, shownName, taskInputs } from './task-inputs.ts';
 import { writeOutput } from './write-output.ts';
 
 const memoryLimitBytes = 512 * 1024 ** 2;
@@ -154,16 +153,6 @@ async function writeRecording(
     content: { path: paths.outputPath },
     watermarkInputId: input.outputId,
   });
-}
-
-const maxNameCharacters = 255;
-
-/** The upload's name for people: its file name when the uploader sent one, else its identifier. */
-function shownName(input: TaskInput): string {
-  const name = input.metadata?.fileName;
-  return typeof name === 'string' && name.trim() !== ''
-    ? startOf(name, maxNameCharacters)
-    : originOf(input).outputIdentifier;
 }
 
 /** The same for all attempts of a run. A reprocess appends recordings beside the existing ones. */

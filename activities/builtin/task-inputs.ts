@@ -1,5 +1,7 @@
 /** Reading the inputs of a built-in run, page by page, and their bytes. */
 import { createHash } from 'node:crypto';
+import { originOf } from '../../domain/outputs/output-copy.ts';
+import { startOf } from '../../domain/text.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { renewLease } from '../../store/runners/lease.ts';
 import { type InputMode, listInputs, type TaskInput } from '../../store/runs/task-inputs.ts';
@@ -54,4 +56,14 @@ export async function downloadInput(
   throw new Error(
     `Input ${input.outputId} came with other bytes: their SHA-256 is ${sha256}, and the platform has ${input.sha256}.`,
   );
+}
+
+const maxNameCharacters = 255;
+
+/** The upload's name for people: its file name when the uploader sent one, else its identifier. */
+export function shownName(input: TaskInput): string {
+  const name = input.metadata?.fileName;
+  return typeof name === 'string' && name.trim() !== ''
+    ? startOf(name, maxNameCharacters)
+    : originOf(input).outputIdentifier;
 }

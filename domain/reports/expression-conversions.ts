@@ -21,7 +21,7 @@ export function registerConversions(environment: Environment): void {
 const timeText = (value: Date) => value.toISOString().replace(/\.?0+Z$/, 'Z');
 
 /** Its seconds, with as many decimals as it has: `5405.5s`. */
-function durationText({ seconds, nanos }: Duration): string {
+export function durationText({ seconds, nanos }: Duration): string {
   const all = seconds * nanosOfSecond + BigInt(nanos);
   const size = all < 0n ? -all : all;
   const decimals = String(size % nanosOfSecond)

@@ -3,6 +3,7 @@ import { Optional } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { limits } from '../limits.ts';
 import { formatTimestamp, parseTimestamp } from '../timestamp.ts';
+import { durationText } from './expression-conversions.ts';
 import type { Cell, ColumnType } from './report.ts';
 
 /** Between the first and the last time that the platform knows. */
@@ -70,20 +71,18 @@ function dateOf(result: unknown): Date | undefined {
 function secondsOf(result: unknown): number | undefined {
   if (typeof result !== 'bigint' && typeof result !== 'number' && !(result instanceof Duration))
     return undefined;
-  const seconds = result instanceof Duration ? exactly(result) : Number(result);
+  const seconds = result instanceof Duration ? Number(result.seconds) + result.nanos / 1e9 : Number(result);
   return Math.abs(seconds) <= maxSeconds ? seconds : undefined;
 }
-
-const exactly = ({ seconds, nanos }: Duration) => Number(seconds) + nanos / 1e9;
 
 function textOf(result: unknown): string {
   // A time that is too far away for its class is none.
   if (result instanceof Date) return Number.isNaN(result.getTime()) ? '' : formatTimestamp(result);
   if (typeof result !== 'object' || result === null) return String(result);
-  if (result instanceof Duration) return `${exactly(result)}s`;
-  return JSON.stringify(result, (_name, value: unknown) => {
-    if (value instanceof Duration) return textOf(value);
-    if (value instanceof UnsignedInt) return Number(value.value);
+  if (result instanceof Duration) return durationText(result);
+  return JSON.stringify(result, function (this: Record<string, unknown>, name) {
+    const value = plain(this[name]);
+    if (value instanceof Duration || value instanceof Date) return textOf(value);
     return typeof value === 'bigint' ? Number(value) : value;
   });
 }

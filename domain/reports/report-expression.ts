@@ -12,6 +12,7 @@ import { registerConversions } from './expression-conversions.ts';
 import { type ExpressionFault, type ExpressionNode, isNode, iterationFunctions } from './expression-nodes.ts';
 import { registerNumbers } from './expression-numbers.ts';
 import { type ExpressionReads, expressionReads } from './expression-reads.ts';
+import { ownTimeFunctions, registerTimeParts, timeFunction } from './expression-times.ts';
 import { type ReportRow, reportSources } from './report.ts';
 import { annotationList, unknownName } from './report-names.ts';
 import { plainPath } from './report-path.ts';
@@ -33,6 +34,7 @@ environment.registerVariable(annotationList, 'list');
 environment.registerVariable(channelTable, 'map');
 registerNumbers(environment);
 registerConversions(environment);
+registerTimeParts(environment);
 /** Replaces `matches`, whose engine backtracks. */
 const linearMatches = 'linearMatches';
 environment.registerFunction(`string.${linearMatches}(string): bool`, (text: string, pattern: string) =>
@@ -116,7 +118,7 @@ interface Pending {
   readonly variable: string | null;
 }
 
-/** Finds what could cost much; calls of `matches` become calls of ours. */
+/** Finds what could cost much; calls of `matches` and of parts of a time become calls of ours. */
 function boundCost(root: ASTNode): ExpressionFault | undefined {
   const pending: Pending[] = [{ value: root, inLoop: false, variable: null }];
   let loopCharacters = 0;
@@ -138,7 +140,8 @@ function boundCost(root: ASTNode): ExpressionFault | undefined {
         ? 'a loop inside a loop'
         : (callFault(call) ?? nameFault(value, variable) ?? integerFault(value));
     if (reason !== undefined) return { reason, position: value.start };
-    if (call[0] === 'matches') call[0] = linearMatches;
+    const own = call[0] === 'matches' ? linearMatches : timeFunction(call);
+    if (own !== undefined) call[0] = own;
     if (isLoop) {
       const [, over, body] = call;
       const [declared] = Array.isArray(body) ? (body as unknown[]) : [];
@@ -221,7 +224,7 @@ function patternFault(call: readonly unknown[]): string | undefined {
   }
 }
 
-const ownNames = new Set(['dyn', 'matches', 'bind', linearMatches]);
+const ownNames = new Set(['dyn', 'matches', 'bind', linearMatches, ...ownTimeFunctions]);
 
 /** Functions of the language that expressions may call: `size(x)`, and with a dot in front `x.size()`. */
 export function reportFunctions(): readonly string[] {

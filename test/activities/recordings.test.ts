@@ -128,12 +128,19 @@ test('a file that a stranger calls a recording ends no worker, and its dashboard
   };
   const nodes = [inputNode('upload'), { ...dashboard, Parents: ['upload'] }];
   await client.call('POST', '/api/v2/admin/session-templates', templateFile('direct', nodes));
-  const session = await client.newSession('direct');
-  const metadata = { kind: 'recording', source: { outputId: 1 } };
-  await session.upload({ identifier: 'hostile', bytes: nestedColumns(200_000), metadata });
-  const [, node] = await session.settled();
-  expect(node).toMatchObject({
-    state: 'Failed',
-    statusDetails: 'validation: hostile: The file ends the program that reads it (SIGSEGV).',
-  });
+  const names = [
+    [{}, 'hostile'],
+    [{ fileName: 'lap 7.csv' }, 'lap 7.csv'],
+    [{ fileName: 'lap 7.csv', name: 'lap 7' }, 'lap 7'],
+  ] as const;
+  for (const [given, shown] of names) {
+    const session = await client.newSession('direct');
+    const metadata = { kind: 'recording', source: { outputId: 1 }, ...given };
+    await session.upload({ identifier: 'hostile', bytes: nestedColumns(200_000), metadata });
+    const [, node] = await session.settled();
+    expect(node).toMatchObject({
+      state: 'Failed',
+      statusDetails: `validation: ${shown}: The file ends the program that reads it (SIGSEGV).`,
+    });
+  }
 });

@@ -112,6 +112,38 @@ describe('an expression', () => {
     }
   });
 
+  test('reads the parts of a time in a zone alike in every time zone of a server', () => {
+    const parts: [string, string, bigint][] = [
+      ['2026-07-15T12:00:00Z', 'getDayOfYear()', 195n],
+      ['2026-07-15T00:30:00Z', 'getDayOfYear("UTC")', 195n],
+      ['2026-07-15T00:30:00Z', 'getDayOfYear("America/New_York")', 194n],
+      ['2026-12-31T23:30:00Z', 'getDayOfYear("Europe/Berlin")', 0n],
+      ['2026-03-29T02:30:05Z', 'getHours("UTC")', 2n],
+      ['2026-03-29T02:30:05Z', 'getMinutes("Asia/Kathmandu")', 15n],
+      ['2026-03-29T02:30:05Z', 'getSeconds("UTC")', 5n],
+      ['2026-03-29T02:30:05Z', 'getHours("-02:30")', 0n],
+      ['2026-03-29T02:30:05Z', 'getHours("02:00")', 4n],
+      ['2026-12-31T23:30:00Z', 'getFullYear("Europe/Berlin")', 2027n],
+      ['2026-12-31T23:30:00Z', 'getMonth("Europe/Berlin")', 0n],
+      ['2026-12-31T23:30:00Z', 'getDate("Europe/Berlin")', 1n],
+      ['2026-12-31T23:30:00Z', 'getDayOfMonth("Europe/Berlin")', 0n],
+      ['2026-12-31T23:30:00Z', 'getDayOfWeek("Europe/Berlin")', 5n],
+    ];
+    const { TZ: zone } = process.env;
+    try {
+      for (const other of ['UTC', 'Europe/Berlin', 'America/New_York']) {
+        process.env.TZ = other;
+        for (const [time, part, value] of parts) {
+          const compiled = compileExpression(`timestamp("${time}").${part}`, 'metadata');
+          expect([other, part, compiled.ok && compiled.evaluate(row)]).toEqual([other, part, value]);
+        }
+      }
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   test('that could cost too much is refused with reason and position', () => {
     const refusals: [string, string, number][] = [
       ['laps.map(l, user.name + l.driver)', "inside a loop 'user' can only be compared with 'l'", 12],

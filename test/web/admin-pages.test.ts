@@ -50,6 +50,41 @@ describeInBrowser('the pages for operators', () => {
     await picture(page, 'templates');
   });
 
+  test('rows of the audit come with the names of what they hold, and without them where they cannot be read', async () => {
+    await ask(api.url, 'POST', '/projects', { token: people.adminToken, json: { Title: 'Wet track' } });
+    const first = page.locator('tbody tr').first().locator('[data-label="Object"]');
+    const held = Promise.withResolvers<void>();
+    await page.route('**/projects', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${api.url}/audit?action=createProject`);
+    await page.getByRole('status', { name: 'Loading the audit' }).waitFor();
+    held.resolve();
+    expect(await first.innerText()).toContain('Wet track');
+    await page.unrouteAll();
+    await page.route('**/projects', (route) => route.abort());
+    await page.reload();
+    expect(await first.innerText()).toMatch(/^Project \d+/);
+    await page.unrouteAll();
+  });
+
+  test('the form of a project says that another has its title, and does not refuse it', async () => {
+    await open('Projects');
+    const taken = () => dialog().getByText('Another project has this title.');
+    await click('Edit Wet track');
+    await dialog().getByLabel('Title').waitFor();
+    expect(await taken().count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await closed();
+    await click('New project');
+    await dialog().getByLabel('Title').fill(' wet Track');
+    await taken().waitFor();
+    await dialog().getByRole('button', { name: 'Create project' }).click();
+    await closed();
+    await page.getByRole('link', { name: 'wet Track', exact: true }).waitFor();
+  });
+
   test('an ingest is created with a secret that admits files, and its secret is replaced', async () => {
     await open('Ingests');
     await page.getByText('No ingests yet').waitFor();

@@ -194,7 +194,7 @@ describeInBrowser('the pages of the sidebar', () => {
     await page.getByRole('heading', { name: 'Stint 2' }).waitFor();
     await open('Audit');
     await page.getByRole('searchbox', { name: 'Action' }).pressSequentially('create project');
-    const row = page.getByRole('row', { name: new RegExp(`Project ${project.body.id} `) });
+    const row = page.getByRole('row', { name: new RegExp(`Key figures ${project.body.id} `) });
     await row.getByText('Create project').waitFor();
     await row.getByText(/^Instructor No \d+, Instructor/).waitFor();
     await page.getByRole('button', { name: 'Sign-ins and accounts' }).click();

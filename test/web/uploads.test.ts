@@ -103,14 +103,20 @@ describeInBrowser('a file that is uploaded in the console', () => {
     await expect.poll(() => list().count()).toBe(0);
   });
 
-  test('says why it failed where its code cannot be fetched, and holds up no other file', async () => {
+  test('waits where its code cannot be fetched, holds up no other file, and goes on when it is resumed', async () => {
     const short = join(folder, 'short recording.bin');
     writeFileSync(short, 'short');
+    const other = join(folder, 'other recording.bin');
+    writeFileSync(other, randomBytes(17 * 1024 * 1024));
     await page.route('**/assets/send-pieces-*', (route) => route.abort());
-    await page.locator('input[type=file]').first().setInputFiles([file, short]);
-    await list().getByText('failed: The connection broke.').waitFor();
+    await page.locator('input[type=file]').first().setInputFiles([other, short]);
+    await list()
+      .getByText(/paused: The connection broke/)
+      .waitFor();
     await list().getByText('5 B, stored').waitFor();
     await page.unrouteAll();
+    await page.getByRole('button', { name: 'Resume: other recording.bin' }).click();
+    await list().getByText('17 MB, stored').waitFor();
     await page.reload();
     await page.getByRole('tab', { name: 'Overview' }).waitFor();
   });

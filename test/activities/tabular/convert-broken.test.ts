@@ -133,6 +133,15 @@ describe('broken delimited text is refused with its place', () => {
     const error = await bench.fails(`time,a\n1,${'x'.repeat(9_000_000)}\n2,x\n`);
     expect(error.message).toMatch(/megabytes|longer/);
   });
+
+  test.each([
+    ['after the heading alone', 't,v\n', '\n'],
+    ['after rows', 't,v\n0,1\n', '\r\n'],
+    ['without an end', 't,v\n0,1\n', ''],
+  ])('a last line of many megabytes %s, which the reader leaves out', async (_, before, end) => {
+    const { message } = await bench.fails(`${before}1,${'x'.repeat(17 * 1024 ** 2)}${end}`);
+    expect(message).toBe('The last line is longer than 8388608 bytes.');
+  });
 });
 
 describe('files that are not tables are refused', () => {

@@ -108,6 +108,24 @@ describe('numbers with a comma', () => {
     expect(rows.map((row) => row.v)).toEqual(values);
   });
 
+  test.each([
+    ['comma', 'time,v\n', (row: number, v: string) => `${row},${v}\n`, '"1,200.5"', '"1,5"'],
+    ['comma', 'time,v,w\n', (row: number, v: string) => `${row},${v},${v}\n`, '"1,200.5"', '" 12,34.5 "'],
+    ['point', 'time;v\n', (row: number, v: string) => `${row};${v}\n`, '1.200,5', '1.5'],
+  ])(
+    'with a %s that is no mark of thousands, as it is in the first rows, are refused with their place: %s',
+    async (mark, heading, line, first, late) => {
+      const rows = Array.from({ length: 30 }, (_, row) => line(row, first)).join('');
+      const text = `${heading}${rows}${line(30, late)}`;
+      const fault = await bench.fails(text, { maxAutodetectSampleRows: 1 });
+      const read = late.replaceAll('"', '');
+      expect(fault.message).toBe(
+        `Line 32, column 2 ("v"): The ${mark} of "${read}" is no mark of thousands, as it is in the first rows.`,
+      );
+      expect(await bench.rows(await bench.convert(`${heading}${rows}`))).toHaveLength(30);
+    },
+  );
+
   test('that may mean either are texts', async () => {
     const { description } = await bench.convert('time,v\n0,"1,200"\n1,"1,300"\n');
     expect(description.channels[0]?.type).toBe('text');

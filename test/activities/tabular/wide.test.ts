@@ -1,4 +1,6 @@
 /** Tables of thousands of columns, within the memory that a conversion has. */
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDescription } from '../../../activities/builtin/tabular/recording/describe.ts';
 import { TabularBench } from './support.ts';
@@ -57,6 +59,30 @@ test('a table that needs more memory than a conversion has is refused: another a
   const { message } = await bench.fails(text, {}, { memoryLimitBytes: 64 * 1024 ** 2 });
   expect(message).toMatch(/^The file needs more memory than a conversion has \(64 MiB\)\./);
 });
+
+test('wide Parquet that needs more memory than a conversion has is read when its row groups are smaller', async () => {
+  const more = { memoryLimitBytes: 128 * 1024 ** 2 };
+  const { message } = await bench.fails({ path: await wideParquet(40_960) }, {}, more);
+  expect(message).toBe(
+    'The file needs more memory than a conversion has (128 MiB). Divide its columns among several files, or write it with smaller row groups, of 8,192 rows for example.',
+  );
+  const { rowCount } = await bench.convert({ path: await wideParquet(2_048) }, {}, more);
+  expect(rowCount).toBe(40_960);
+});
+
+/** 450 columns of random numbers. */
+async function wideParquet(rowGroup: number): Promise<string> {
+  const path = join(bench.folder, `wide-${rowGroup}`);
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const columns = Array.from({ length: 450 }, (_, column) => `random() AS c${column}`);
+  await connection.run(
+    `COPY (SELECT i AS time, ${columns.join(', ')} FROM range(40960) r(i)) TO '${path}' (FORMAT parquet, ROW_GROUP_SIZE ${rowGroup})`,
+  );
+  connection.closeSync();
+  instance.closeSync();
+  return path;
+}
 
 test('a heading and a cell of very many characters take no longer than others', async () => {
   const text = `t,a(${' '.repeat(60_000)}x,c\n0,1,${'1'.repeat(300_000)}x\n1,2,idle\n`;

@@ -56,10 +56,29 @@ test('a duration is a number of seconds that a spreadsheet can show; anything el
 });
 
 test('what has no JSON of its own is text or a number too: unsigned integers, bytes, optional values', async () => {
-  const expressions = ['5u + 3u', '[5u]', 'b"abc"', 'bytes("abc")', 'metadata.?lap', 'metadata.?none'];
+  const expressions = ['5u + 3u', 'b"abc"', 'bytes("abc")', 'metadata.?lap', 'metadata.?none'];
   const { row } = await filesOf({ lap: 7 }, 'string', expressions);
-  expect(row).toEqual(['8', '[5]', 'YWJj', 'YWJj', '7', null]);
+  expect(row).toEqual(['8', 'YWJj', 'YWJj', '7', null]);
   expect(cellOf(new UnsignedInt(5n), 'number')).toEqual({ type: 'number', value: 5 });
+});
+
+test('within a list or a map each value is written as it is alone', async () => {
+  const { row } = await filesOf({ lap: 7 }, 'string', [
+    '[5u, uint(3)]',
+    '[b"abc", bytes("abc")]',
+    '{"lap": metadata.?lap, "none": metadata.?none}',
+    '[metadata.?none, optional.of([bytes("abc")])]',
+    '[duration("4194303999.123456789s"), timestamp("2026-03-01T12:00:00Z")]',
+    'duration("4194303999.123456789s")',
+  ]);
+  expect(row).toEqual([
+    '[5,3]',
+    '["YWJj","YWJj"]',
+    '{"lap":7}',
+    '[null,["YWJj"]]',
+    '["4194303999.123456789s","2026-03-01T12:00:00.000Z"]',
+    '4194303999.123456789s',
+  ]);
 });
 
 test('a text that looks like an escape of spreadsheets is read as it is', async () => {

@@ -1,15 +1,15 @@
-import { type AuditPage as AuditAnswer, listAudit, listSignInAudit } from '../admin-api.ts';
+import { type AuditPage as AuditAnswer, listAudit, listProjects, listSignInAudit } from '../admin-api.ts';
 import { startOfDay } from '../days.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
 import { idOf, idTitle } from '../names.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
-import { useSessionNames } from '../sessions/session-names.ts';
+import { readSessionNames } from '../sessions/session-names.ts';
 import { Moment } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
-import { useNamesOfPeople } from '../ui/people.ts';
+import { readNamesOfPeople } from '../ui/people.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -115,7 +115,8 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
   };
   const list = useResource(
     `audit ${props.source.id} ${JSON.stringify(props.asked)} ${cursor ?? ''}`,
-    (signal) => props.source.list({ ...props.asked, cursor, limit: perPage }, signal),
+    async (signal) =>
+      withNames(await props.source.list({ ...props.asked, cursor, limit: perPage }, signal), signal),
     { keepWhileLoading: true },
   );
   const next = list.data?.nextCursor ?? null;
@@ -127,7 +128,7 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
   return (
     <>
       <div class="session-rows">
-        <EntryTable entries={list.data.entries} busy={list.loading} />
+        <EntryTable {...list.data} busy={list.loading} />
       </div>
       <nav class="paging" aria-label="Pages">
         <span class="faint">Newest first</span>
@@ -154,10 +155,32 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
   );
 }
 
-function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
+type Names = ReadonlyMap<string | null, string>;
+
+/** The entries with the names of what they hold, so that no row changes once it is shown. A name that cannot be read is left out. */
+async function withNames(answer: AuditAnswer, signal: AbortSignal) {
+  const { entries } = answer;
+  const none = (): Names => new Map();
+  const [people, sessions, projects] = await Promise.all([
+    readNamesOfPeople([...new Set(peopleOf(entries))], signal).catch(none),
+    readSessionNames(
+      entries.flatMap((entry) => sessionOf(entry) ?? []),
+      signal,
+    ).catch(none),
+    entries.some(isOfProject) ? readProjectNames(signal).catch(none) : none(),
+  ]);
+  return { ...answer, people, sessions, projects };
+}
+
+const isOfProject = ({ object }: Entry) => object.type === 'project';
+
+async function readProjectNames(signal: AbortSignal): Promise<Names> {
+  return new Map((await listProjects(signal)).map(({ id, title }) => [String(id), title]));
+}
+
+function EntryTable(props: Awaited<ReturnType<typeof withNames>> & { busy: boolean }) {
   const ownId = useAuth().signIn?.user.userId;
-  const names = useNamesOfPeople(peopleOf(props.entries));
-  const sessions = useSessionNames(props.entries.flatMap((entry) => sessionOf(entry) ?? []));
+  const { people, sessions, projects } = props;
   return (
     <Table
       caption="Audit entries"
@@ -173,12 +196,12 @@ function EntryTable(props: { entries: readonly Entry[]; busy: boolean }) {
             {idTitle(entry.action)}
           </td>
           <td data-label="Actor" class="wrap-anywhere">
-            {entry.actor.id === ownId ? 'You' : (names.get(entry.actor.id) ?? idTitle(entry.actor.kind))}
+            {entry.actor.id === ownId ? 'You' : (people.get(entry.actor.id) ?? idTitle(entry.actor.kind))}
             {entry.actor.role !== null && <span class="faint">, {entry.actor.role}</span>}{' '}
             {entry.actor.id !== null && entry.actor.id !== ownId && <Id id={entry.actor.id} />}
           </td>
           <td data-label="Object" class="wrap-anywhere">
-            {names.get(entry.object.id) ?? idTitle(entry.object.type)}{' '}
+            {(isOfProject(entry) ? projects : people).get(entry.object.id) ?? idTitle(entry.object.type)}{' '}
             {entry.object.id !== null && entry.object.type !== 'session' && <Id id={entry.object.id} />}
             <SessionOf entry={entry} names={sessions} />
           </td>
@@ -202,7 +225,7 @@ const peopleOf = (entries: readonly Entry[]) =>
 const sessionOf = ({ object, sessionId }: Entry) => (object.type === 'session' ? object.id : sessionId);
 
 /** By its name; one that is deleted has its id. */
-function SessionOf(props: { entry: Entry; names: ReadonlyMap<string | null, string> }) {
+function SessionOf(props: { entry: Entry; names: Names }) {
   const { entry, names } = props;
   const id = sessionOf(entry);
   if (id === null) return null;

@@ -24,7 +24,13 @@ export function ProjectPage({ projectId }: { projectId: number }) {
   useTitle(project?.title ?? 'Project');
   return (
     <Loaded of={projects} failure="The project could not be read." rows={4} label="Loading the project">
-      {() => (project === null ? <NoProject /> : <ProjectBody project={project} reload={projects.reload} />)}
+      {(all) =>
+        project === null ? (
+          <NoProject />
+        ) : (
+          <ProjectBody project={project} projects={all} reload={projects.reload} />
+        )
+      }
     </Loaded>
   );
 }
@@ -39,7 +45,13 @@ function NoProject() {
   );
 }
 
-function ProjectBody({ project, reload }: { project: Project; reload: () => void }) {
+interface ProjectProps {
+  project: Project;
+  /** All of them. */
+  projects: readonly Project[];
+}
+
+function ProjectBody({ project, projects, reload }: ProjectProps & { reload: () => void }) {
   const query = { projectId: project.id, page: 1, pageSize: trendSessions } as const;
   const sessions = useResource(`project-sessions ${project.id}`, (signal) =>
     listSessions({ ...query, sortBy: 'date', sortOrder: 'desc' }, signal),
@@ -55,7 +67,7 @@ function ProjectBody({ project, reload }: { project: Project; reload: () => void
         <div class="page-head">
           <h1>{project.title}</h1>
           <div class="actions">
-            <EditProject project={project} saved={reload} />
+            <EditProject project={project} projects={projects} saved={reload} />
             <a class="button" href={`/sessions?project=${project.id}`}>
               All sessions
             </a>
@@ -93,7 +105,7 @@ const FormLoader = lazy(
   null,
 );
 
-function EditProject({ project, saved }: { project: Project; saved: () => void }) {
+function EditProject({ project, projects, saved }: ProjectProps & { saved: () => void }) {
   const { changeProjects } = useAbilities();
   const templates = useResource('templates', listTemplates);
   const [isOpen, setIsOpen] = useState(false);
@@ -106,6 +118,7 @@ function EditProject({ project, saved }: { project: Project; saved: () => void }
       {isOpen && templates.data !== null && (
         <FormLoader
           project={project}
+          projects={projects}
           templates={templates.data}
           saved={saved}
           onClose={() => setIsOpen(false)}

@@ -47,6 +47,7 @@ export function ProjectsPage() {
       {edited !== null && (
         <ProjectForm
           project={edited === 'new' ? null : edited}
+          projects={list.data ?? []}
           templates={templates.data ?? []}
           saved={list.reload}
           onClose={() => setEdited(null)}

@@ -35,13 +35,17 @@ const requestOf = (fields: ReturnType<typeof fieldsOf>) => ({
     .filter((path) => path !== ''),
 });
 
-/** A new project, or another form of one. */
-export function ProjectForm(props: {
+interface Props {
   project: Project | null;
+  /** All of them. */
+  projects: readonly Project[];
   templates: readonly Template[];
   saved: () => void;
   onClose: () => void;
-}) {
+}
+
+/** A new project, or another form of one. */
+export function ProjectForm(props: Props) {
   const { project } = props;
   const [fields, setFields] = useState(() => fieldsOf(project));
   const set = (part: Partial<typeof fields>) => setFields((before) => ({ ...before, ...part }));
@@ -58,7 +62,11 @@ export function ProjectForm(props: {
       save={save}
       onClose={props.onClose}
     >
-      <TextField label="Title" required value={fields.title} onValue={(title) => set({ title })} />
+      <TitleField
+        others={props.projects.filter(({ id }) => id !== project?.id)}
+        value={fields.title}
+        onValue={(title) => set({ title })}
+      />
       <AreaField
         label="Description"
         rows={3}
@@ -84,6 +92,21 @@ export function ProjectForm(props: {
         onChecked={(queued) => set({ queued })}
       />
     </FormDialog>
+  );
+}
+
+const plainTitle = (title: string) => title.trim().toLowerCase();
+
+function TitleField(props: { others: readonly Project[]; value: string; onValue: (value: string) => void }) {
+  const isTaken = props.others.some(({ title }) => plainTitle(title) === plainTitle(props.value));
+  return (
+    <TextField
+      label="Title"
+      hint={isTaken ? 'Another project has this title.' : undefined}
+      required
+      value={props.value}
+      onValue={props.onValue}
+    />
   );
 }
 

@@ -4,16 +4,22 @@ import { useResource } from '../hooks.ts';
 /** As many as one answer has. */
 const maxNames = 100;
 
+type Names = ReadonlyMap<string | null, string>;
+
 /** The names of sessions by their ids. Without an answer, and for one that is deleted, there is none. */
-export function useSessionNames(ids: readonly string[]): ReadonlyMap<string | null, string> {
-  const wanted = [...new Set(ids)].sort().slice(0, maxNames);
-  const list = useResource(
+export function useSessionNames(ids: readonly string[]): Names {
+  const wanted = [...new Set(ids)].sort();
+  const names = useResource(
     `names ${wanted.join(' ')}`,
-    async (signal) =>
-      wanted.length === 0
-        ? []
-        : (await listSessions({ ids: wanted.join(','), pageSize: maxNames }, signal)).sessions,
+    async (signal) => await readSessionNames(wanted, signal),
     { keepWhileLoading: true },
   );
-  return new Map((list.data ?? []).map(({ id, name }) => [id, name]));
+  return names.data ?? new Map();
+}
+
+/** A session that is deleted is left out. */
+export async function readSessionNames(ids: readonly string[], signal: AbortSignal): Promise<Names> {
+  if (ids.length === 0) return new Map();
+  const asked = { ids: [...new Set(ids)].slice(0, maxNames).join(','), pageSize: maxNames };
+  return new Map((await listSessions(asked, signal)).sessions.map(({ id, name }) => [id, name]));
 }

@@ -73,7 +73,7 @@ export function FormDialog(props: {
 
 export function TextField(props: {
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   type?: 'text' | 'email' | 'number' | 'password' | 'datetime-local' | 'time';
   required?: boolean;
   /** The least number. */

@@ -1,21 +1,23 @@
-import type { User } from '../../../client/types.ts';
 import { useResource } from '../hooks.ts';
 import { platform } from '../http.ts';
 import { personTitle } from '../names.ts';
 
+type Names = ReadonlyMap<string | null, string>;
+
 /** The names of people by their ids. Without an answer, and for an account that is deleted, there is none. */
-export function useNamesOfPeople(ids: Iterable<string>): ReadonlyMap<string | null, string> {
+export function useNamesOfPeople(ids: Iterable<string>): Names {
   const wanted = [...new Set(ids)].sort();
-  const users = useResource(
+  const names = useResource(
     `people ${wanted.join(' ')}`,
-    async (signal) => (wanted.length === 0 ? [] : readAccounts(wanted, signal)),
+    async (signal) => await readNamesOfPeople(wanted, signal),
     { keepWhileLoading: true },
   );
-  return new Map((users.data ?? []).map((user) => [user.userId, personTitle(user)]));
+  return names.data ?? new Map();
 }
 
-/** Accounts by their ids; an account that is deleted is left out. */
-async function readAccounts(ids: readonly string[], signal: AbortSignal): Promise<readonly User[]> {
+/** An account that is deleted is left out. */
+export async function readNamesOfPeople(ids: readonly string[], signal: AbortSignal): Promise<Names> {
+  if (ids.length === 0) return new Map();
   const { users } = await platform.call('POST /api/authorization/users/lookup', { body: { ids }, signal });
-  return users;
+  return new Map(users.map((user) => [user.userId, personTitle(user)]));
 }

@@ -34,7 +34,7 @@ process.on('message', (input: ToConvertChild) => {
 function refuseIfLarge(): void {
   const residentBytes = process.memoryUsage.rss();
   if (residentBytes <= maxResidentBytes) return;
-  send({ ...refusal(neededMemory(maxResidentBytes)), residentBytes });
+  send({ ...refusal(neededMemory(maxResidentBytes, 'parquet')), residentBytes });
 }
 
 async function answerTo(input: ToConvertChild): Promise<Unmeasured<ConvertEnd>> {

@@ -14,7 +14,8 @@ import { defaultSampleRows, type TabularConfiguration } from '../configuration.t
 import type { RecordingDescription } from '../description.ts';
 import { Engine, exceedsMemory } from '../engine.ts';
 import { TabularError } from '../errors.ts';
-import { chooseReader } from '../read/detect-format.ts';
+import { refuseLongEnd } from '../read/csv-lines.ts';
+import { chooseReader, type Reader } from '../read/detect-format.ts';
 import { encodingHint } from '../read/encoding.ts';
 import { prepareInput } from '../read/prepare-input.ts';
 import type { TableSource } from '../read/source.ts';
@@ -70,6 +71,7 @@ export interface Conversion {
 export async function convertTabular(input: ConvertInput): Promise<Conversion> {
   const folder = await mkdtemp(join(await realpath(input.workDir), 'tabular-'));
   let engine: Engine | undefined;
+  let reader: Reader | undefined;
   const progress = startProgress(input.onProgress, () => engine?.progress ?? null);
   try {
     const maxTempBytes = input.maxTempBytes ?? limits.builtinTempBytes;
@@ -87,7 +89,8 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
       spillLimitBytes: maxTempBytes,
       signal: input.signal,
     });
-    const source = await openSource(engine, folder, plain, { ...input, maxTempBytes });
+    reader = chooseReader(plain, input.configuration.inputFormat ?? 'auto', input.contentType);
+    const source = await openSource(reader, engine, folder, plain, { ...input, maxTempBytes });
     if (plain.guessedEncoding !== null)
       source.warnings.push(`The text is not UTF-8; it was read as ${plain.guessedEncoding}. ${encodingHint}`);
     progress.enter('converting');
@@ -106,7 +109,7 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
     await move(path, input.outputPath);
     return { description, rowCount: description.rowCount, sizeBytes };
   } catch (error) {
-    throw exceedsMemory(error) ? neededMemory(input.memoryLimitBytes) : error;
+    throw exceedsMemory(error) ? neededMemory(input.memoryLimitBytes, reader) : error;
   } finally {
     progress.stop();
     engine?.close();
@@ -115,10 +118,14 @@ export async function convertTabular(input: ConvertInput): Promise<Conversion> {
 }
 
 /** Rows of any number fit: only what one row holds, or very many texts that differ, can exceed the share. */
-export function neededMemory(memoryLimitBytes: number): TabularError {
+export function neededMemory(memoryLimitBytes: number, reader: Reader | undefined): TabularError {
   const megabytes = Math.round(memoryLimitBytes / 1024 ** 2);
+  const other =
+    reader === 'parquet'
+      ? 'write it with smaller row groups, of 8,192 rows for example'
+      : 'upload numbers as CSV or Parquet';
   return new TabularError(
-    `The file needs more memory than a conversion has (${megabytes} MiB). Divide its columns among several files, or upload numbers as CSV or Parquet.`,
+    `The file needs more memory than a conversion has (${megabytes} MiB). Divide its columns among several files, or ${other}.`,
   );
 }
 
@@ -133,6 +140,7 @@ async function writeWithTime(settings: Omit<WriteSettings, 'time'>): Promise<Wri
 }
 
 async function openSource(
+  reader: Reader,
   engine: Engine,
   folder: string,
   plain: Awaited<ReturnType<typeof prepareInput>>,
@@ -140,10 +148,12 @@ async function openSource(
 ): Promise<TableSource> {
   const { configuration, signal, maxTempBytes } = input;
   const maxRows = configuration.maxAutodetectSampleRows ?? defaultSampleRows;
-  const reader = chooseReader(plain, configuration.inputFormat ?? 'auto', input.contentType);
   switch (reader) {
-    case 'text':
-      return openCsv({ input: plain, engine, folder, configuration, maxRows, signal });
+    case 'text': {
+      const source = await openCsv({ input: plain, engine, folder, configuration, maxRows, signal });
+      await refuseLongEnd(plain.path);
+      return source;
+    }
     case 'json':
       return openJson({ input: plain, engine, folder, configuration, maxRows, signal });
     case 'parquet':

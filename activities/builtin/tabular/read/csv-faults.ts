@@ -5,6 +5,8 @@ import { encodingHint } from './encoding.ts';
 
 /** Longest line of a csv file. */
 export const maxLineBytes = 8 * 1024 * 1024;
+/** What the strict reader holds of a file. A last line that is longer it leaves out without a word. */
+export const readerBytes = 2 * maxLineBytes;
 
 /** @param message of the reader, about the record that begins on this line */
 export function rowFault(message: string, line: number, delimiter: string): TabularError {

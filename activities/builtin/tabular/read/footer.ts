@@ -6,7 +6,7 @@ import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './csv-reco
 /** A summary line may have as many fields as a row: then only these words distinguish it from a faulty row. */
 const summary =
   /^(?:end|eof|totals?|sum|summe|gesamt|mean|average|avg|mittel(?:wert)?|durchschnitt|median|min|minimum|max|maximum|std|stdev|rms|count|anzahl|statistics|statistik|summary)\b/i;
-const tailBytes = 1 << 20;
+const footerBytes = 1 << 20;
 
 /**
  * The index of the first record below the table, null when there is none: the records behind the last row, of which none
@@ -40,7 +40,7 @@ export async function findFooter(
   path: string,
   table: { readonly delimiter: string; readonly fields: number; readonly skipLines: number },
 ): Promise<Footer | null> {
-  const { bytes, start } = await readTail(path);
+  const { bytes, start } = await readTail(path, footerBytes);
   // A character for each byte, so that the place in the text is that in the file.
   const tail = bytes.toString('latin1');
   const begin = start === 0 ? 0 : tail.search(/[\r\n]/) + 1;
@@ -56,7 +56,11 @@ export async function findFooter(
   };
 }
 
-async function readTail(path: string): Promise<{ readonly bytes: Buffer; readonly start: number }> {
+/** The last bytes of a file, and where they begin. */
+export async function readTail(
+  path: string,
+  tailBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly start: number }> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();

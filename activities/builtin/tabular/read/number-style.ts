@@ -1,7 +1,10 @@
 /** How the numbers of a delimited text are written: with a point or a comma, with or without marks of thousands. */
 
+import type { Engine } from '../engine.ts';
+import { excerpt, type TabularError } from '../errors.ts';
 import { isNumberText } from '../text/text-values.ts';
 import type { CsvRecord } from './csv-records.ts';
+import type { ReadPlan, TableSource } from './source.ts';
 
 export interface NumberStyle {
   /** Numbers have a decimal comma. */
@@ -49,4 +52,34 @@ export function withoutThousands(record: CsvRecord, { thousands }: NumberStyle):
 export function numberOptions({ decimalComma, thousands }: NumberStyle): string[] {
   const decimal = `decimal_separator = '${decimalComma ? ',' : '.'}'`;
   return thousands === null ? [decimal] : [decimal, `thousands = '${thousands}'`];
+}
+
+/**
+ * The first number whose mark is none of thousands, as a fault with its place; null when there is none. The strict reader
+ * takes such a mark out wherever it stands, and would read `1,5` as 15.
+ */
+export async function findWrongMark(
+  engine: Engine,
+  source: TableSource,
+  { readAs }: ReadPlan,
+): Promise<TabularError | null> {
+  const mark = source.thousands;
+  const numbers = [...readAs.keys()].filter((index) => readAs[index] === 'DOUBLE');
+  if (mark === null || numbers.length === 0) return null;
+  const { sql, parameters } = source.select({
+    readAs: readAs.map((type) => (type === 'DOUBLE' ? 'VARCHAR' : null)),
+    timestampFormat: null,
+  });
+  const isWrong = (index: number) =>
+    `contains(c${index}, '${mark}') AND NOT regexp_full_match(c${index}, '${grouped[mark].source}')`;
+  const [found] = await engine.rows({
+    sql: `SELECT * FROM (SELECT row_number() OVER (), * FROM (${sql})) WHERE ${numbers.map(isWrong).join(' OR ')} LIMIT 1`,
+    parameters,
+  });
+  if (found === undefined) return null;
+  const [row, ...values] = found.map(String);
+  const at = values.findIndex((value) => value.includes(mark) && !grouped[mark].test(value));
+  const name = mark === ',' ? 'comma' : 'point';
+  const fault = `The ${name} of ${excerpt(values[at] as string)} is no mark of thousands, as it is in the first rows.`;
+  return source.faultAt(Number(row), numbers[at] as number, fault);
 }

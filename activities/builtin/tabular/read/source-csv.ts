@@ -8,10 +8,10 @@ import { type DuckDBValue, listValue } from '@duckdb/node-api';
 import type { InputFormat } from '../configuration.ts';
 import { type RecordingFormat, recordingLimits } from '../description.ts';
 import { excerpt, TabularError } from '../errors.ts';
-import { isBlank, isMissingText, sampleColumn } from '../text/text-values.ts';
+import { blankAsNull, isBlank, isMissingText, sampleColumn } from '../text/text-values.ts';
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
 import { copyPart } from './copy-part.ts';
-import { fileFault, lineTooLong, maxLineBytes, rowFault } from './csv-faults.ts';
+import { fileFault, lineTooLong, maxLineBytes, readerBytes, rowFault } from './csv-faults.ts';
 import { copyWithLineFeeds, copyWithoutComments, lineOfLongRecord, lineOfRecord } from './csv-lines.ts';
 import { beginsRow } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
@@ -81,10 +81,11 @@ class CsvSource implements TableSource {
   readonly format: RecordingFormat;
   readonly columns: SourceColumn[];
   readonly decimalComma: boolean;
+  readonly thousands: TableSource['thousands'];
   readonly warnings: string[] = [];
   readonly #settings: TextSettings;
   readonly layout: CsvLayout;
-  readonly #nullTokens: Set<string>;
+  readonly #nullTokens = new Set(['', 'NaN', 'nan', 'NAN']);
   #path: string;
   readonly #skipLines: number;
   #rereads = 0;
@@ -97,9 +98,8 @@ class CsvSource implements TableSource {
     this.layout = layout;
     this.#path = path;
     this.#skipLines = skipLines;
-    this.decimalComma = layout.numbers.decimalComma;
+    ({ decimalComma: this.decimalComma, thousands: this.thousands } = layout.numbers);
     this.format = formats[layout.delimiter];
-    this.#nullTokens = new Set(['', 'NaN', 'nan', 'NAN']);
     this.columns = layout.headings.map((heading, index) => {
       const cells = layout.records.map((record) => record.cells[index] ?? null);
       const { kind, nullTokens } = sampleColumn(cells, this.decimalComma);
@@ -193,7 +193,7 @@ class CsvSource implements TableSource {
       'null_padding = false',
       'ignore_errors = false',
       `max_line_size = ${maxLineBytes}`,
-      `buffer_size = ${2 * maxLineBytes}`,
+      `buffer_size = ${readerBytes}`,
     ];
     const parameters: DuckDBValue[] = [
       this.#path,
@@ -294,7 +294,3 @@ class CsvSource implements TableSource {
 }
 
 const formats = { ',': 'csv', '\t': 'tsv', ';': 'semicolon', '|': 'pipe' } as const;
-
-function blankAsNull(value: string | null): string | null {
-  return value === null || isBlank(value) ? null : value;
-}

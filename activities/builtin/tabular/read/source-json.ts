@@ -146,6 +146,7 @@ class JsonSource implements TableSource {
   readonly format: RecordingFormat;
   readonly columns: SourceColumn[];
   readonly decimalComma = false;
+  readonly thousands = null;
   readonly warnings: string[] = [];
   readonly #reader: JsonReader;
   readonly #pointers: string[];

@@ -199,6 +199,7 @@ class ParquetSource implements TableSource {
   readonly format = 'parquet';
   readonly columns: SourceColumn[];
   readonly decimalComma = false;
+  readonly thousands = null;
   readonly warnings: string[] = [];
   readonly #engine: Engine;
   readonly #path: string;

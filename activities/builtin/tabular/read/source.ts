@@ -50,6 +50,8 @@ export interface TableSource {
   columns: SourceColumn[];
   /** Numbers in texts are written with a comma. */
   decimalComma: boolean;
+  /** What stands between the thousands of numbers in texts. */
+  thousands: ',' | '.' | null;
   /** Warnings for the owner. */
   warnings: string[];
   /** The file's rows as a query whose columns are named `c<index>`. */

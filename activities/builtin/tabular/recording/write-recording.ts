@@ -5,6 +5,7 @@ import type { RecordingDescription } from '../description.ts';
 import { type Engine, isOutOfMemory, isResourceFault, type Query, sqlText } from '../engine.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import { finite } from '../read/cast-text.ts';
+import { findWrongMark } from '../read/number-style.ts';
 import { type ReadPlan, readChannelAs, type TableSource } from '../read/source.ts';
 import { periods, timesOverMidnights } from '../time/midnights.ts';
 import { OverDayError, overDayMark, type TimePlan, timeName } from '../time/time-plan.ts';
@@ -112,11 +113,12 @@ class Writer {
     }
     if (this.#rowCount === 0) throw new NoTabularData('The file has no rows.');
     const seen = await this.#inspect();
-    const outside = await findTimeOutside(this.#settings.engine, {
-      ...{ source, time, plan: this.#plan, path: this.#path },
-      ...{ from: seen.from, to: seen.to },
-    });
-    if (outside !== null) throw outside;
+    const { engine } = this.#settings;
+    const { from, to } = seen;
+    const written = { source, time, plan: this.#plan, path: this.#path, from, to };
+    const fault =
+      (await findWrongMark(engine, source, this.#plan)) ?? (await findTimeOutside(engine, written));
+    if (fault !== null) throw fault;
     this.#inspection = seen;
   }
 

@@ -34,6 +34,10 @@ export function isBlank(value: string): boolean {
   return value.trim() === '';
 }
 
+export function blankAsNull(value: string | null): string | null {
+  return value === null || isBlank(value) ? null : value;
+}
+
 export function looksLikeTime(value: string): boolean {
   return /^\s*\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?(?:[T ].*)?$/.test(value);
 }

@@ -63,7 +63,7 @@ export function DerivedForm(props: {
 
 function DerivedList(props: { derived: LayoutForm['derived']; onRemove: (name: string) => void }) {
   return (
-    <ul class="derived-list">
+    <ul>
       {props.derived.map((one) => (
         <li key={one.name}>
           <strong>{one.name}</strong> <code>{one.expression}</code>

@@ -63,7 +63,7 @@ export function pauseUpload(id: number): void {
 export function resumeUpload(id: number): void {
   const known = sending.get(id);
   if (known === undefined) return;
-  change(id, { phase: 'sending' });
+  change(id, { phase: 'sending', problem: null });
   queue(id, known.sent);
 }
 
@@ -96,9 +96,12 @@ async function sendFile(
 ): Promise<Partial<Upload>> {
   if (sent.file.size <= resumableBytes) return await sendWhole(sent, { progress, signal });
   const type = { contentType: contentTypeOf(sent.file), endpoint: resumablePath(sent.nodeInstanceId) };
-  // The code may be out of reach, too. A rejection would hold up every later file to the node.
-  return await import('./send-pieces.ts')
-    .then(({ sendPieces }) => sendPieces(sent, type, progress, signal))
+  // A rejection would hold up every later file to the node.
+  const code = await import('./send-pieces.ts').catch(() => null);
+  if (code === null)
+    return { phase: 'paused', problem: 'The connection broke. Resume, or load the page again.' };
+  return await code
+    .sendPieces(sent, type, progress, signal)
     .catch(() => ({ phase: 'failed', problem: 'The connection broke.' }));
 }
 
