@@ -13,6 +13,8 @@ export interface Cli {
   connect(): Promise<PlatformClient>;
   /** The result of a command: JSON from the platform for programs, else a text for people. */
   print(result: unknown, forPeople: () => string): void;
+  /** What is shown once. The standard output has the secret alone, for `TOKEN=$(sdp tokens ...)`, and the other one the notes. */
+  printSecret(result: unknown, secret: string, notes: string): void;
 }
 
 /** Adds a command with its subcommands to the program. */
@@ -38,6 +40,10 @@ export function cliOf(program: Command): Cli {
     print(result, forPeople) {
       const printed = options().json === true ? JSON.stringify(result ?? null, null, 2) : forPeople();
       if (printed !== '') console.log(printed);
+    },
+    printSecret(result, secret, notes) {
+      this.print(result, () => secret);
+      if (!this.isJson) console.error(notes);
     },
   };
 }

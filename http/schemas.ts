@@ -214,6 +214,5 @@ export function inTimeOrder<Query extends z.ZodType<{ from?: Date | undefined; t
 /** The object of parameters in a schema that may have checks across them. */
 export function parametersOf(schema: z.ZodType): z.ZodObject {
   if (schema instanceof z.ZodObject) return schema;
-  if (schema instanceof z.ZodPipe) return parametersOf(schema.in as z.ZodType);
   throw new Error('Parameters need an object schema.');
 }

@@ -4,10 +4,8 @@ import type { OfflineToken, RunnerTokenRequest } from '../../../client/types.ts'
 import { type AddCommand, type Cli, collectOption, examples, uuid, wholeNumber } from '../../cli.ts';
 import { table, time } from '../../output.ts';
 
-/** The standard output has the token alone, for `TOKEN=$(sdp tokens ...)`. */
-function showOnce(cli: Cli, made: OfflineToken): void {
-  cli.print(made, () => made.token);
-  if (!cli.isJson) console.error(`The token is shown once. It expires ${time(made.expiresAt)}.`);
+function printToken(cli: Cli, made: OfflineToken): void {
+  cli.printSecret(made, made.token, `The token is shown once. It expires ${time(made.expiresAt)}.`);
 }
 
 export const addTokens: AddCommand = (program, cli) => {
@@ -25,7 +23,7 @@ const addOffline: AddCommand = (tokens, cli) => {
     .description('Creates an offline token of the caller.')
     .addHelpText('after', examples('tokens offline create'))
     .action(async () => {
-      showOnce(cli, await (await cli.connect()).call('POST /api/v2/admin/offline-tokens'));
+      printToken(cli, await (await cli.connect()).call('POST /api/v2/admin/offline-tokens'));
     });
   offline
     .command('list')
@@ -81,7 +79,7 @@ const addRunner: AddCommand = (tokens, cli) => {
     .action(async ({ type, scope, hours, label }: RunnerTokenOptions) => {
       const platform = await cli.connect();
       const body = { runnerTypes: type, scopes: scope, ttlHours: hours, label };
-      showOnce(cli, await platform.call('POST /api/v2/admin/runner-tokens', { body }));
+      printToken(cli, await platform.call('POST /api/v2/admin/runner-tokens', { body }));
     });
   addIssued(runner, cli);
 };

@@ -44,7 +44,7 @@ export const addWebhooks: AddCommand = (program, cli) => {
         projectId: project === undefined ? null : (await findProject(platform, project)).id,
       };
       const made = await platform.call('POST /api/v2/admin/webhooks', { body });
-      cli.print(made, () => `Webhook ${made.id}\n${made.secret}\nThe secret is shown once.`);
+      cli.printSecret(made, made.secret, `The secret of webhook ${made.id} is shown once.`);
     });
   addUpdate(webhooks, cli);
   addChanging(webhooks, cli);
@@ -108,15 +108,11 @@ const addChanging: AddCommand = (webhooks, cli) => {
       const platform = await cli.connect();
       const params = { id: webhook };
       const made = await platform.call('POST /api/v2/admin/webhooks/{id}/rotate-secret', { params });
-      cli.print(
-        made,
-        () =>
-          `${made.secret}\nThe secret is shown once. ${
-            made.previousSecretUntil === null
-              ? 'The old one is not used any more: it was stored under another SECRETS_KEY.'
-              : `The old one is used until ${time(made.previousSecretUntil)}.`
-          }`,
-      );
+      const old =
+        made.previousSecretUntil === null
+          ? 'The old one is not used any more: it was stored under another SECRETS_KEY.'
+          : `The old one is used until ${time(made.previousSecretUntil)}.`;
+      cli.printSecret(made, made.secret, `The secret is shown once. ${old}`);
     });
   webhooks
     .command('delete')
