@@ -1,20 +1,23 @@
 /** Questions to the person at the terminal, and secrets from the standard input. */
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { UsageError } from './errors.ts';
 
 /** Asks on standard error, so that standard output has only the result. */
 export async function ask(question: string): Promise<string> {
-  return prompted(question, process.stderr);
+  return prompted(process.stderr, (prompt) => prompt.question(question));
 }
 
 /** As `ask`; the typed text is not shown. */
 async function askSecret(question: string): Promise<string> {
-  process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {
-    return await prompted('', silent);
+    return await prompted(silent, (prompt) => {
+      // Not before the terminal has ceased to echo: a program types its answer at once.
+      process.stderr.write(question);
+      return prompt.question('');
+    });
   } finally {
     process.stderr.write('\n');
   }
@@ -55,10 +58,13 @@ export async function confirm(question: string, isSure: boolean): Promise<void> 
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Cancelled.');
 }
 
-async function prompted(question: string, output: NodeJS.WritableStream): Promise<string> {
+async function prompted(
+  output: NodeJS.WritableStream,
+  asked: (prompt: Interface) => Promise<string>,
+): Promise<string> {
   const prompt = createInterface({ input: process.stdin, output, terminal: true });
   try {
-    return await prompt.question(question);
+    return await asked(prompt);
   } finally {
     prompt.close();
   }
