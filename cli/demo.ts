@@ -2,7 +2,6 @@
  * `npm run demo`: takes a real recording from upload to dashboard on a running platform, and shows where to look.
  */
 import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { ApiError } from '../client/errors.ts';
@@ -14,6 +13,7 @@ import { signInLocally } from './local-sign-in.ts';
 import { localTime } from './output.ts';
 import { PlatformClient } from './platform-client.ts';
 import { Progress } from './progress.ts';
+import { secretFrom } from './prompt.ts';
 import { uploadFile } from './transfers.ts';
 
 const templateName = 'system-tabular-dashboard-autodetect-next';
@@ -89,12 +89,7 @@ async function askPassword(username: string): Promise<string> {
         '`npm start` runs, as the same user, with the same DATA_DIR and the embedded database.',
     );
   }
-  const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return await prompt.question(`Password of ${username}: `);
-  } finally {
-    prompt.close();
-  }
+  return await secretFrom(false, `Password of ${username}: `);
 }
 
 async function createSession(platform: PlatformClient, file: string): Promise<Session> {

@@ -8,13 +8,17 @@ import { commandLine } from './support.ts';
 
 /** Runs a program at a terminal of its own. */
 const terminal = '/usr/bin/script';
-const program = fileURLToPath(new URL('../../cli/sdp.ts', import.meta.url));
 const { folder, runSdp } = commandLine();
 const { api, people, chainOf } = await runnerStage();
 
 /** Types each answer as soon as the terminal shows its question. */
-function typed(args: readonly string[], answers: readonly (readonly [question: string, answer: string])[]) {
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+function typed(
+  program: 'sdp' | 'demo',
+  args: readonly string[],
+  answers: readonly (readonly [question: string, answer: string])[],
+) {
+  const path = fileURLToPath(new URL(`../../cli/${program}.ts`, import.meta.url));
+  const command = [process.execPath, path, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn(terminal, ['-qec', command, '/dev/null'], {
     env: {
       PATH: process.env.PATH,
@@ -46,6 +50,7 @@ test.runIf(existsSync(terminal))(
     const asAdmin = { SDP_URL: api.url, SDP_TOKEN: people.adminToken };
     expect((await runSdp(created, asAdmin, password)).code).toBe(0);
     const signIn = await typed(
+      'sdp',
       ['login'],
       [
         ['Username: ', username],
@@ -54,9 +59,16 @@ test.runIf(existsSync(terminal))(
     );
     expect(signIn).toEqual({ code: 0, shown: expect.stringContaining(`as ${username} (Instructor)`) });
     expect(signIn.shown).not.toContain(password);
+    const demo = await typed(
+      'demo',
+      ['--username', username],
+      [[`Password of ${username}: `, 'not that one']],
+    );
+    expect(demo).toEqual({ code: 1, shown: expect.stringContaining('Invalid') });
+    expect(demo.shown).not.toContain('not that one');
 
     const { sessionId } = await chainOf(1);
-    const refused = await typed(['sessions', 'delete', sessionId], [['[y/N] ', 'n']]);
+    const refused = await typed('sdp', ['sessions', 'delete', sessionId], [['[y/N] ', 'n']]);
     expect(refused).toEqual({ code: 1, shown: expect.stringContaining('Cancelled.') });
     const shown = await runSdp(['sessions', 'show', sessionId], asAdmin);
     expect(shown.code).toBe(0);
