@@ -109,3 +109,15 @@ def work(task):
     assert line["message"].startswith("An error ended the thread reader:\nTraceback")
     assert line["message"].endswith("ValueError: the card is full")
     assert "ValueError: the card is full" in (tmp_path / "stderr").read_text()
+
+
+def test_a_crash_of_native_code_leaves_the_stack_of_the_task_on_standard_error(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    double.offer()
+    runner = start_runner(
+        "import ctypes\n@sdp.runner\ndef native(task):\n    ctypes.string_at(0)", SDP_RUNNER_LOG="error"
+    )
+    assert runner.wait(60) < 0
+    said = (tmp_path / "stderr").read_text()
+    assert "Segmentation fault" in said and "the_runner.py" in said and "in native" in said
