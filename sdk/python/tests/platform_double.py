@@ -154,7 +154,7 @@ class PlatformDouble:
 
     def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
         if path == "/whoami":
-            return 200, {"limits": LIMITS}
+            return 200, {"limits": LIMITS, "expiresAt": "2030-01-01T00:00:00.000Z"}
         if path == "/tasks/claim":
             return self.claim(json.loads(body))
         if path.startswith("/instances/"):
