@@ -33,7 +33,14 @@ describe('the C++ example', () => {
 
   test('rejects what is no table, however long its cells are, and continues', async () => {
     const made = await graph();
-    const tables = ['', 'time;speed\n', `time,speed\n0,${'x'.repeat(20_000)}\n`, 'time,speed\n0,1\0\n'];
+    const tables = [
+      '',
+      'time;speed\n',
+      `time,speed\n0,${'x'.repeat(20_000)}\n`,
+      'time,speed\n0,1\0\n',
+      'time,speed\n0,nan\n',
+      'time,speed\n0,1e400\n',
+    ];
     // A spreadsheet begins a table with a byte order mark.
     const right = '\ufefftime,speed\n0,1\n1,3\n';
     for (const table of [...tables, right]) await stage.upload(made, 'input', table);
@@ -46,6 +53,8 @@ describe('the C++ example', () => {
     expect(reasons).toEqual([
       'it is empty',
       "row 1: '1?' is not a number",
+      "row 1: '1e400' is not a number",
+      "row 1: 'nan' is not a number",
       `row 1: '${'x'.repeat(100)}' is not a number`,
       "the header is 'time;speed', not 'time,speed'",
     ]);

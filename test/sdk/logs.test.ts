@@ -242,3 +242,11 @@ test('the last lines are stored although their connection went silent', async ()
   expect(silent.hits).toHaveLength(1);
   expect(lines(claim)).toEqual(['info the last line']);
 });
+
+test('the first line of the process says until when its token is valid', async () => {
+  const lines: (readonly unknown[])[] = [];
+  const stage = await contractStage();
+  await stage.start({}, { log: (...line) => lines.push(line) });
+  const tokenExpiresAt = expect.stringMatching(/^20\d\d-.*Z$/);
+  expect(lines[0]).toMatchObject(['info', 'contract 0.0.0 claims tasks', { tokenExpiresAt }]);
+});

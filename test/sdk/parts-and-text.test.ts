@@ -165,6 +165,13 @@ describe('settings', () => {
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
   });
 
+  test('that are empty, as a file of a service may have them, count as missing', () => {
+    const empty = { SDP_RUNNER_INSTANCE: '', SDP_RUNNER_CONCURRENCY: '', SDP_RUNNER_TEMPLATE_SUFFIX: '' };
+    expect(readSettings(runner, {}, { ...environment, ...empty }).instanceIds).toEqual([
+      expect.stringMatching(/^some:/),
+    ]);
+  });
+
   test.each([
     [{ SDP_URL: 'ftp://platform' }, /SDP_URL/],
     [{ SDP_RUNNER_TOKEN: 'a b' }, /SDP_RUNNER_TOKEN/],

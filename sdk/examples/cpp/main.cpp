@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <random>
@@ -21,7 +22,7 @@ std::string shown(const std::string& cell) {
 double numberOf(const std::string& cell, size_t row) {
   char* end = nullptr;
   const double value = std::strtod(cell.c_str(), &end);
-  if (cell.empty() || end != cell.c_str() + cell.size())
+  if (cell.empty() || end != cell.c_str() + cell.size() || !std::isfinite(value))
     throw InvalidInput("row " + std::to_string(row) + ": " + shown(cell) + " is not a number");
   return value;
 }

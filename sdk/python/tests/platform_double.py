@@ -85,6 +85,8 @@ class PlatformDouble:
         self.offers_logs = True
         self.offers_next = False
         self.signed_off: list[str] = []
+        self.ports: dict[str, int] = {}
+        """From which port the last call of each path came, of an output by its identifier."""
         self.changed = threading.Condition()
         self.closing = threading.Event()
         self.stalls = Stalls()
@@ -136,6 +138,7 @@ class PlatformDouble:
     def serve(self, call: BaseHTTPRequestHandler) -> None:
         body = call.rfile.read(int(call.headers.get("content-length") or 0))
         path = call.path.removeprefix("/api/v2/runner")
+        self.ports[call.headers.get("x-platform-output-identifier", path)] = call.client_address[1]
         try:
             status, reply = self.answer(call.command, path, dict(call.headers.items()), body)
         except Refusal as refusal:
@@ -151,7 +154,7 @@ class PlatformDouble:
 
     def answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
         if path == "/whoami":
-            return 200, {"limits": LIMITS}
+            return 200, {"limits": LIMITS, "expiresAt": "2030-01-01T00:00:00.000Z"}
         if path == "/tasks/claim":
             return self.claim(json.loads(body))
         if path.startswith("/instances/"):

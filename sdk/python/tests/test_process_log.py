@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 from types import SimpleNamespace
@@ -109,3 +110,24 @@ def work(task):
     assert line["message"].startswith("An error ended the thread reader:\nTraceback")
     assert line["message"].endswith("ValueError: the card is full")
     assert "ValueError: the card is full" in (tmp_path / "stderr").read_text()
+
+
+def test_a_crash_of_native_code_leaves_the_stack_of_the_task_on_standard_error(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    double.offer()
+    runner = start_runner(
+        "import ctypes\n@sdp.runner\ndef native(task):\n    ctypes.string_at(0)", SDP_RUNNER_LOG="error"
+    )
+    assert runner.wait(60) < 0
+    said = (tmp_path / "stderr").read_text()
+    assert "Segmentation fault" in said and "the_runner.py" in said and "in native" in said
+
+
+def test_the_first_line_of_the_process_says_until_when_its_token_is_valid(
+    double: PlatformDouble, start_runner: RunnerProcess, tmp_path: Path
+) -> None:
+    start_runner("@sdp.runner\ndef work(task):\n    return 'no-output'")
+    double.until(lambda: double.claims)
+    first = json.loads((tmp_path / "stderr").read_text().splitlines()[0])
+    assert first["tokenExpiresAt"] == "2030-01-01T00:00:00.000Z"

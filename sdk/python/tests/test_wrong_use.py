@@ -71,3 +71,14 @@ def work(task):
     assert (first.end, second.end) == (("complete", {"outcome": "no-output"}),) * 2
     assert first.messages == second.messages == ["größe", "after"]
     assert runner.stdout is not None and runner.stdout.readline() == "gr\\xf6\\xdfe\n"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:http", "http://127.0.0.1:99999", "http://[::1", "127.0.0.1:8080"])
+def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
+    @sdp.runner
+    def work(_: sdp.Task[Any]) -> None:
+        pass
+
+    with pytest.raises(sdp.SettingsError) as told:
+        sdp.start(work, url=url, token="hrt_x")
+    assert told.value.problems == ("Set SDP_URL to the platform's base address, for example http://127.0.0.1:8080.",)

@@ -87,7 +87,7 @@ export function readSettings(
   if (!/^[\x21-\x7e]+$/.test(token)) problems.push('Set SDP_RUNNER_TOKEN to a runner token.');
   const concurrency = number('concurrency', options.concurrency, 'SDP_RUNNER_CONCURRENCY', 1, 1_000);
   if (!Number.isInteger(concurrency) || concurrency < 1) problems.push('concurrency must be 1 or more.');
-  const instanceId = options.instanceId ?? environment.SDP_RUNNER_INSTANCE ?? ownInstanceId(runner);
+  const instanceId = options.instanceId ?? (environment.SDP_RUNNER_INSTANCE || ownInstanceId(runner));
   if (!instanceForm.test(instanceId)) {
     problems.push('instanceId (SDP_RUNNER_INSTANCE) must hold 1 to 120 characters of A-Za-z0-9._:-.');
   }

@@ -50,10 +50,9 @@ export async function startRunner(
     const path = '/whoami';
     const who = await connection.call<WhoamiWire>({ method: 'GET', path, signal: options.signal });
     await heartbeats.start();
-    return work(
-      { runner, settings, connection, heartbeats, limits: outputLimits(who.body, settings) },
-      options.signal,
-    );
+    const { expiresAt } = who.body;
+    const limits = outputLimits(who.body, settings);
+    return work({ runner, settings, connection, heartbeats, limits, expiresAt }, options.signal);
   } catch (error) {
     await heartbeats.close();
     connection.close();
@@ -67,6 +66,8 @@ interface Parts {
   readonly connection: Connection;
   readonly heartbeats: Heartbeats;
   readonly limits: OutputLimits;
+  /** When the token ends; null for one of an account. */
+  readonly expiresAt: string | null;
 }
 
 function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
@@ -77,7 +78,8 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   const leaving = new AbortController();
   const signals = { stopping: stopping.signal, aborting: aborting.signal, leaving: leaving.signal };
   const slots = instanceIds.map((instanceId) => new Slot({ ...parts, ...signals }, instanceId));
-  log('info', `${runner.name} ${runner.version} claims tasks`, { templates: runner.templates, instanceIds });
+  const fields = { templates: runner.templates, instanceIds, tokenExpiresAt: parts.expiresAt };
+  log('info', `${runner.name} ${runner.version} claims tasks`, fields);
 
   const allEnded = Promise.allSettled(
     slots.map((slot) =>

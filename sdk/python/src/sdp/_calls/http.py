@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.utils
 import http.client
 import json
+import os
 import select
 import ssl
 import threading
@@ -45,6 +46,7 @@ class Answer:
         self, client: HttpClient, connection: http.client.HTTPConnection, scope: Scope
     ) -> None:
         self._client = client
+        self._process = os.getpid()
         self._connection: http.client.HTTPConnection | None = connection
         self._scope = scope
         self._response = connection.getresponse()
@@ -70,10 +72,11 @@ class Answer:
         connection, self._connection = self._connection, None
         if connection is None:
             return
-        is_reusable = self._response.isclosed() and not self._response.will_close
+        is_whole = self._response.isclosed() and not self._response.will_close
         self._response.close()
         self._scope.leave(connection)
-        if is_reusable:
+        # A process that was forked meanwhile shares the connection with its parent.
+        if is_whole and self._process == os.getpid():
             self._client.put_back(connection)
         else:
             connection.close()
@@ -107,7 +110,9 @@ class HttpClient:
             # The proxy itself reads the requests, so it gets their whole address.
             self._base = f"http://{bare_host}{self._base}"
             self._headers.update(self._proxy.headers)
-        self._lock = threading.Lock()
+        # As that of a scope.
+        self._lock = threading.RLock()
+        self._process = os.getpid()
         self._idle: list[tuple[float, http.client.HTTPConnection]] = []
 
     def open(
@@ -174,6 +179,7 @@ class HttpClient:
 
     def put_back(self, connection: http.client.HTTPConnection) -> None:
         """Retains a connection for the next request."""
+        self._leave_to_parent()
         with self._lock:
             if len(self._idle) < _IDLE_CONNECTIONS:
                 self._idle.append((time.monotonic(), connection))
@@ -187,7 +193,14 @@ class HttpClient:
         for _, connection in idle:
             connection.close()
 
+    def _leave_to_parent(self) -> None:
+        """The idle connections of a forked process are those of its parent, whose answers it would take, and the lock may
+        be held by a thread that does not exist there."""
+        if self._process != os.getpid():
+            self._process, self._lock, self._idle = os.getpid(), threading.RLock(), []
+
     def _connection(self, silence_seconds: float) -> http.client.HTTPConnection:
+        self._leave_to_parent()
         while True:
             with self._lock:
                 since, connection = self._idle.pop() if self._idle else (0.0, None)

@@ -52,7 +52,8 @@ class Scope:
 
     def __init__(self) -> None:
         self.ended = threading.Event()
-        self._lock = threading.Lock()
+        # A reader that is closed when its memory is freed may come in the middle of another call of the same thread.
+        self._lock = threading.RLock()
         self._connections: set[HTTPConnection] = set()
         self._error: Exception | None = None
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime, timezone
 from typing import Any
 
 from .._calls.back_off import BackOff, is_transient
@@ -20,6 +21,10 @@ from ..errors import ApiError
 
 _FAILURES_BEFORE_REPORT = 3
 _PARENT_SECONDS = 1.0
+_LAST_SECONDS = 10.0
+_LAST_LINE = "The runner's process ended before the task: it was killed, perhaps for want of memory, or it crashed."
+# Above that of all lines of the runner's process.
+_LAST_SEQUENCE = 2**31 - 1
 
 Message = dict[str, Any]
 
@@ -128,10 +133,21 @@ class Keeper(threading.Thread):
                     return
                 time.sleep(back_off.next_seconds(error))
 
+    def log_end(self) -> None:
+        """Says in the run's log that the runner's process has ended: nothing else does, when the lease ends."""
+        if self._is_over or not self._task["hasLog"]:
+            return
+        line = {"at": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), "level": "error", "message": _LAST_LINE}
+        with suppress(Exception):
+            self._send("POST", "logs", {"sequence": _LAST_SEQUENCE, "entries": [line]})
+
     def _put(self, what: str, body: Message) -> Message:
+        return self._send("PUT", what, body)
+
+    def _send(self, method: str, what: str, body: Message) -> Message:
         # A lease is three intervals: two heartbeats may fail before the third must succeed.
         reply = self._connection.call(
-            "PUT",
+            method,
             f"/tasks/{self._task['taskId']}/{what}",
             json=body,
             headers=self._task["headers"],
@@ -151,11 +167,14 @@ def body_of(progress: Message) -> Message:
     return {**texts, **({"progress": counts} if "done" in counts else {})}
 
 
-def _watch_parent() -> None:
-    """A process that the parent has forked may hold the pipe open after the parent's end."""
+def _watch_parent(keepers: dict[str, Keeper]) -> None:
+    """Ends this process after its parent. A process that the parent has forked may hold the pipe open after the parent's
+    end."""
     parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)
+    for keeper in tuple(keepers.values()):
+        keeper.log_end()
     os._exit(0)
 
 
@@ -165,11 +184,12 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         with suppress(ValueError, OSError):
             signal.signal(number, signal.SIG_IGN)
+    keepers: dict[str, Keeper] = {}
+    watcher = threading.Thread(target=_watch_parent, args=(keepers,), daemon=True)
     if os.name == "posix":
-        threading.Thread(target=_watch_parent, daemon=True).start()
+        watcher.start()
     settings = json.loads(sys.stdin.readline())
     connection = Connection(settings["url"], settings["headers"])
-    keepers: dict[str, Keeper] = {}
     post({"kind": "ready"})
     for line in sys.stdin:
         message: Message = json.loads(line)
@@ -181,4 +201,6 @@ def main() -> None:
             keepers[task_id].report(message["progress"])
         elif message["kind"] == "stop" and task_id in keepers:
             keepers.pop(task_id).stop()
+    if watcher.is_alive():
+        watcher.join(_LAST_SECONDS)
     os._exit(0)

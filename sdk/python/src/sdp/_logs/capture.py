@@ -24,7 +24,8 @@ class CapturedStream:
         self._stream = stream
         self._level: Level = level
         self._fields = {"stream": name}
-        self._lock = threading.Lock()
+        # Also for a finalizer that prints, which may run in the middle of a write of the same thread.
+        self._lock = threading.RLock()
         self._process = os.getpid()
         self._begun: WeakKeyDictionary[TaskLog, str] = WeakKeyDictionary()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import queue
@@ -42,6 +43,9 @@ def run(runner: RunnerDefinition, **options: Any) -> None:
         from ..testing.replay import replay
 
         _exit(replay(runner, case, os.environ.get("SDP_REPLAY_OUT") or None))
+    # Prints the stack where native code crashes; a standard error that is no file cannot have it.
+    with suppress(AttributeError, OSError, RuntimeError, ValueError):
+        faulthandler.enable()
     log_to_standard_error(os.environ.get("SDP_RUNNER_LOG", ""))
     try:
         running = RunningRunner(runner, read_settings(runner, options))

@@ -82,7 +82,11 @@ class RunningRunner:
             if self._settings.capture_output:
                 self._capture.start()
         self._stopping.subscribe(self._on_stopping)
-        fields = {"templates": parts.templates, "instanceIds": list(self.instance_ids)}
+        fields = {
+            "templates": parts.templates,
+            "instanceIds": list(self.instance_ids),
+            "tokenExpiresAt": who.get("expiresAt"),
+        }
         log.info("%s %s claims tasks", self._runner.name, self._runner.version, extra={"fields": fields})
         threading.Thread(target=self._work, name="sdp-runner", daemon=True).start()
 

@@ -90,7 +90,7 @@ def read_settings(
         raise TypeError(f"There is no option {', '.join(sorted(unknown))}.")
     read = _Reader(options, environment)
     url = read.text("url")
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+    if not _is_address(url):
         read.problems.append("Set SDP_URL to the platform's base address, for example http://127.0.0.1:8080.")
     token = read.text("token")
     if re.fullmatch(r"[\x21-\x7e]+", token) is None:
@@ -118,6 +118,15 @@ def read_settings(
     if read.problems:
         raise SettingsError(read.problems)
     return settings
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    # Its port, too, is read only when it is asked for.
+    except ValueError:
+        return False
 
 
 def _own_instance_id(runner: RunnerDefinition) -> str:

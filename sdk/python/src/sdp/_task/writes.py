@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -25,6 +26,7 @@ class Writes:
         self._lock = threading.Lock()
         self._under_way: set[Future[None]] = set()
         self._unnamed = (0, 0)
+        self._process = os.getpid()
 
     def write(
         self,
@@ -69,7 +71,9 @@ class Writes:
 
     def _next_identifier(self, current: int) -> str:
         """Counts from the watermark on: an attempt that resumes where the previous one broke off finds the outputs
-        from there on, and none of earlier inputs."""
+        from there on, and none of earlier inputs. A forked process would count the same as its parent."""
+        if os.getpid() != self._process:
+            raise ValueError("A forked process must name its outputs: write(..., identifier=...).")
         with self._lock:
             position, count = self._unnamed
             count = count + 1 if position == current else 1
