@@ -59,7 +59,7 @@ def work(task):
 
 
 @pytest.mark.parametrize("end", ["os._exit(7)", "os.kill(os.getpid(), signal.SIGKILL)"])
-def test_the_log_says_that_the_process_has_crashed_or_was_killed_also_while_a_forked_one_goes_on(
+def test_a_task_whose_process_has_crashed_or_was_killed_fails_at_once_also_while_a_forked_one_goes_on(
     double: PlatformDouble, start_runner: RunnerProcess, end: str
 ) -> None:
     task = double.offer()
@@ -73,6 +73,6 @@ def work(task):
     {end}
 """
     )
-    double.until(lambda: task.logs)
-    last = "The runner's process ended before the task: it was killed, perhaps for want of memory, or it crashed."
-    assert (task.messages, task.end) == ([last], None)
+    double.until(lambda: task.end)
+    reason = "The runner's process ended before the task: it was killed, perhaps for want of memory, or it crashed."
+    assert task.end == ("fail", {"category": "error", "reason": reason})

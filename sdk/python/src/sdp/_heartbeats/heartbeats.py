@@ -46,8 +46,6 @@ class KeptTask:
     """How long the task may be held after a cancel; then the process reports its end."""
     on_cancel: Callable[[CancelReason], None]
     """Called when the platform says that the task must end."""
-    has_log: bool = True
-    """Lines are sent to the run's log."""
     progress: dict[str, Any] = field(default_factory=dict)
     has_news: bool = False
     """Progress is about to be sent."""
@@ -140,7 +138,6 @@ class Heartbeats:
                 "intervalSeconds": task.interval_seconds,
                 "cancelGraceSeconds": task.cancel_grace_seconds,
                 "cancelBody": CANCEL_BODY,
-                "hasLog": task.has_log,
             }
         )
         if task.progress:

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from datetime import datetime, timezone
 from typing import Any
 
 from .._calls.back_off import BackOff, is_transient
@@ -22,9 +21,10 @@ from ..errors import ApiError
 _FAILURES_BEFORE_REPORT = 3
 _PARENT_SECONDS = 1.0
 _LAST_SECONDS = 10.0
-_LAST_LINE = "The runner's process ended before the task: it was killed, perhaps for want of memory, or it crashed."
-# Above that of all lines of the runner's process.
-_LAST_SEQUENCE = 2**31 - 1
+_PARENT_ENDED = {
+    "category": "error",
+    "reason": "The runner's process ended before the task: it was killed, perhaps for want of memory, or it crashed.",
+}
 
 Message = dict[str, Any]
 
@@ -53,6 +53,7 @@ class Keeper(threading.Thread):
         self._progress: Message = {}
         self._has_news = False
         self._is_over = False
+        self._has_parent = True
         self._cancel_at: float | None = None
 
     def report(self, progress: Message) -> None:
@@ -68,6 +69,12 @@ class Keeper(threading.Thread):
             self._is_over = True
             self._changed.notify_all()
 
+    def parent_ended(self) -> None:
+        """The runner's process has ended: so has the task, when it has not stopped."""
+        with self._changed:
+            self._has_parent = False
+            self._changed.notify_all()
+
     def run(self) -> None:
         """Sends heartbeats until the task ends."""
         back_off = BackOff(self._interval / 3)
@@ -75,8 +82,15 @@ class Keeper(threading.Thread):
         began = time.monotonic()
         pause = self._interval
         while self._wait(began, pause, back_off.failures == 0):
+            if not self._has_parent:
+                # Its attempt ends at once and says why. Without this, the lease would end, half a minute later.
+                self._end(_PARENT_ENDED)
+                return
             if self._cancel_at is not None and time.monotonic() >= self._cancel_at:
-                self._end_cancelled()
+                # The runner's process had its time: it computes without a pause, and heartbeats would hold the task for as
+                # long as it does.
+                if self._end(self._task["cancelBody"]):
+                    self._post("cancel-reported")
                 return
             began = time.monotonic()
             pause = self._interval
@@ -99,7 +113,7 @@ class Keeper(threading.Thread):
         """Waits for the next heartbeat: new progress is sent at once, but not more often than three times an interval.
         False at the end."""
         with self._changed:
-            while not self._is_over:
+            while not self._is_over and self._has_parent:
                 due = began + (min(pause, self._interval / 3) if self._has_news and may_hurry else pause)
                 if self._cancel_at is not None:
                     due = min(due, self._cancel_at)
@@ -107,7 +121,7 @@ class Keeper(threading.Thread):
                 if left <= 0:
                     return True
                 self._changed.wait(left)
-            return False
+            return not self._is_over
 
     def _heartbeat(self) -> None:
         with self._changed:
@@ -118,36 +132,24 @@ class Keeper(threading.Thread):
             self._post("cancel-requested")
             self._cancel_at = time.monotonic() + self._task["cancelGraceSeconds"]
 
-    def _end_cancelled(self) -> None:
-        """The runner's process had its time: it computes without a pause, and heartbeats would hold the task for as
-        long as it does. So the end is reported from here. Without an answer the lease expires."""
+    def _end(self, failure: Message) -> bool:
+        """Reports the end of the task in place of the runner's process. Without an answer the lease expires."""
         back_off = BackOff(self._interval)
         while not self._is_over:
             try:
-                self._put("fail", self._task["cancelBody"])
-                self._post("cancel-reported")
-                return
+                self._put("fail", failure)
+                return True
             except Exception as error:
                 # Refused: it has ended already.
                 if not is_transient(error):
-                    return
+                    return False
                 time.sleep(back_off.next_seconds(error))
-
-    def log_end(self) -> None:
-        """Says in the run's log that the runner's process has ended: nothing else does, when the lease ends."""
-        if self._is_over or not self._task["hasLog"]:
-            return
-        line = {"at": datetime.now(timezone.utc).isoformat(timespec="milliseconds"), "level": "error", "message": _LAST_LINE}
-        with suppress(Exception):
-            self._send("POST", "logs", {"sequence": _LAST_SEQUENCE, "entries": [line]})
+        return False
 
     def _put(self, what: str, body: Message) -> Message:
-        return self._send("PUT", what, body)
-
-    def _send(self, method: str, what: str, body: Message) -> Message:
         # A lease is three intervals: two heartbeats may fail before the third must succeed.
         reply = self._connection.call(
-            method,
+            "PUT",
             f"/tasks/{self._task['taskId']}/{what}",
             json=body,
             headers=self._task["headers"],
@@ -173,8 +175,12 @@ def _watch_parent(keepers: dict[str, Keeper]) -> None:
     parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(_PARENT_SECONDS)
-    for keeper in tuple(keepers.values()):
-        keeper.log_end()
+    held = tuple(keepers.values())
+    for keeper in held:
+        keeper.parent_ended()
+    until = time.monotonic() + _LAST_SECONDS
+    for keeper in held:
+        keeper.join(max(0.0, until - time.monotonic()))
     os._exit(0)
 
 
@@ -202,5 +208,5 @@ def main() -> None:
         elif message["kind"] == "stop" and task_id in keepers:
             keepers.pop(task_id).stop()
     if watcher.is_alive():
-        watcher.join(_LAST_SECONDS)
+        watcher.join()
     os._exit(0)

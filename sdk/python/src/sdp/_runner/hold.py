@@ -66,7 +66,6 @@ class Hold:
             interval_seconds=float(self._claim["heartbeatIntervalSeconds"]),
             cancel_grace_seconds=self._parts.runner.cancel_grace_seconds + _BLOCKED_SECONDS,
             on_cancel=self.cancel,
-            has_log=self._parts.settings.run_logs,
         )
 
     def cancel(self, why: CancelReason) -> None:
