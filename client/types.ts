@@ -718,18 +718,20 @@ export interface WebhookRequest {
   /** Where events are sent, by POST. */
   readonly url: string;
   /** The events that are sent. */
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
+  readonly events: readonly WebhookEvent[];
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
   readonly enabled?: boolean | undefined;
 }
 
+export type WebhookEvent = 'session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready';
+
 export interface WebhookChangeRequest {
   /** Where events are sent, by POST. */
   readonly url?: string | undefined;
   /** The events that are sent. */
-  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[] | undefined;
+  readonly events?: readonly WebhookEvent[] | undefined;
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
@@ -743,7 +745,7 @@ export interface RunnerTokenRequest {
   /** 1 to 720 for Developers, to 8760 for Administrators; default 720. */
   readonly ttlHours?: number | null | undefined;
   /** Free text: where the token is used. */
-  readonly label?: '' | string | null | undefined;
+  readonly label?: string | null | undefined;
 }
 
 export interface RunnerClaimRequest {
@@ -1092,9 +1094,10 @@ export interface SessionTemplateChanges {
   } | null;
   readonly fields: readonly {
     readonly field: 'templateVersion' | 'description' | 'configuration';
-    /** Null: there is no version before. */
-    readonly before: string | Readonly<Record<string, unknown>> | null;
-    readonly after: string | Readonly<Record<string, unknown>> | null;
+    /** A text, or the configuration; null: there is no version before. */
+    readonly before: unknown;
+    /** In the same form. */
+    readonly after: unknown;
   }[];
   /**
    * A node of another node template is removed and added. The graph of a template never changes: versions of
@@ -1105,8 +1108,9 @@ export interface SessionTemplateChanges {
     readonly node: string;
     readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
     /** The configuration, or of a node with other parents their names; null: no such node. */
-    readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
-    readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly before: unknown;
+    /** In the same form; null: the node is removed. */
+    readonly after: unknown;
   }[];
 }
 
@@ -1579,8 +1583,9 @@ export interface TemplateAdoption {
     readonly node: string;
     readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
     /** The configuration, or of a node with other parents their names; null: no such node. */
-    readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
-    readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly before: unknown;
+    /** In the same form; null: the node is removed. */
+    readonly after: unknown;
     /** Present where people changed the configuration in this session: their change goes. */
     readonly edited?: true | undefined;
   }[];
@@ -2743,7 +2748,7 @@ export interface Concurrency {
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
+  readonly events: readonly WebhookEvent[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -2759,7 +2764,7 @@ export interface Webhook {
 export interface WebhookWithSecret {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
+  readonly events: readonly WebhookEvent[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -3443,7 +3448,7 @@ export interface Routes {
       /** States, separated by commas. Default: all. */
       readonly state?: string | undefined;
       /** Only sessions of this creator: `me`, or an id. */
-      readonly owner?: 'me' | string | undefined;
+      readonly owner?: string | undefined;
       /**
        * Only these sessions: at most 100 ids, separated by commas, such as a session query found. Ids of no
        * session are passed over.
