@@ -1,4 +1,5 @@
-/** Unions in the form that client generators of every language read. */
+/** Types in the form that client generators of every language read. */
+import { limits } from '../../domain/limits.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -7,15 +8,18 @@ const dataKeys = new Set(['default', 'example', 'examples', 'const', 'enum']);
 
 /**
  * Writes `type: [number, string, null]` as alternatives, and alternatives within alternatives as one list; a type or
- * null stays as it is. A type beside alternatives with null would forbid null.
+ * null stays as it is. A type beside alternatives with null would forbid null. Numbers get their width: generators take
+ * one without as a float of 32 bits (Go) or an integer of 32 bits (Java).
  * @param namesFields whether the keys of the value are names of fields
  */
 export function writePlainTypes(value: unknown, namesFields = false): void {
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, part] of Object.entries(value)) {
-    if (namesFields || !dataKeys.has(key)) writePlainTypes(part, key === 'properties' && !namesFields);
+  if (!namesFields && !Array.isArray(value)) {
+    writeUnion(value as Schema);
+    writeWidth(value as Schema);
   }
-  if (!namesFields && !Array.isArray(value)) writeUnion(value as Schema);
+  for (const [key, part] of Object.entries(value))
+    if (namesFields || !dataKeys.has(key)) writePlainTypes(part, key === 'properties' && !namesFields);
 }
 
 function writeUnion(schema: Schema): void {
@@ -32,3 +36,15 @@ function writeUnion(schema: Schema): void {
 /** An alternative that is a list of alternatives and nothing else stands for them. */
 const alternatives = (schema: Schema): unknown[] =>
   Array.isArray(schema.anyOf) && Object.keys(schema).length === 1 ? schema.anyOf : [schema];
+
+function writeWidth(schema: Schema): void {
+  const types = [schema.type].flat();
+  if (types.includes('number')) schema.format ??= 'double';
+  if (types.includes('integer') && !isNarrow(schema)) schema.format ??= 'int64';
+}
+
+/** Whether every value is one of a few, or has 32 bits. */
+const isNarrow = ({ minimum, maximum, ...schema }: Schema) =>
+  'const' in schema ||
+  'enum' in schema ||
+  (Number(minimum) >= limits.minInt32 && Number(maximum) <= limits.maxInt32);

@@ -155,6 +155,18 @@ test('YAML and events are not declared as text: who knows these types parses the
   }
 });
 
+test('numbers have their width: generators for Go take others as floats, for Java as integers, of 32 bits', () => {
+  const numbers = schemasIn(document, '').filter(({ value }) =>
+    [value.type].flat().some((type) => type === 'number' || type === 'integer'),
+  );
+  expect(numbers.length).toBeGreaterThan(200);
+  const narrow = numbers.filter(({ value }) => !('format' in value || 'const' in value || 'enum' in value));
+  const wide = narrow.filter(({ value }) => !(Number(value.maximum) < 2 ** 31));
+  expect(wide.map(({ at }) => at)).toEqual([]);
+  const constants = schemasIn(document, '').filter(({ value }) => 'const' in value && !('type' in value));
+  expect(constants.map(({ at }) => at)).toEqual([]);
+});
+
 /** Everything that may be a schema, beside examples. */
 function schemasIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];
