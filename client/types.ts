@@ -1587,7 +1587,7 @@ export interface TemplateAdoption {
     /** In the same form; null: the node is removed. */
     readonly after: unknown;
     /** Present where people changed the configuration in this session: their change goes. */
-    readonly edited?: true | undefined;
+    readonly edited?: boolean | undefined;
   }[];
 }
 
@@ -1622,7 +1622,7 @@ export interface SessionActivity {
 }
 
 export interface SessionQueryReply {
-  readonly status: true;
+  readonly status: boolean;
   readonly message: 'OK';
   readonly template: {
     readonly sessions: readonly SessionQueryRow[];
@@ -1660,7 +1660,7 @@ export interface InvalidSessionQuery {
 }
 
 export interface ScenarioReply {
-  readonly status: true;
+  readonly status: boolean;
   readonly message: 'OK';
   readonly template: ScenarioInstance;
 }
@@ -2818,7 +2818,7 @@ export interface WebhookDelivery {
   readonly endedAt: string | null;
 }
 
-export interface OfflineToken {
+export interface OfflineTokenCreated {
   readonly token: string;
   readonly expiresAt: string;
 }
@@ -2921,7 +2921,7 @@ export interface RunnerTokenCreated {
   readonly scopes: readonly ('tasks' | 'debug:read')[];
 }
 
-export interface RunnerToken {
+export interface RunnerTokenMetadata {
   readonly id: string;
   readonly label: string;
   readonly runnerTypes: readonly string[];
@@ -3947,7 +3947,7 @@ export interface Routes {
   };
   'POST /api/v2/admin/webhooks/{id}/test': { reply: WebhookDelivery };
   'POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver': { reply: WebhookDelivery };
-  'POST /api/v2/admin/offline-tokens': { reply: OfflineToken };
+  'POST /api/v2/admin/offline-tokens': { reply: OfflineTokenCreated };
   'GET /api/v2/admin/offline-tokens': { reply: readonly OfflineTokenMetadata[] };
   'DELETE /api/v2/admin/offline-tokens/{secretId}': { reply: undefined };
   'GET /api/v2/openapi.json': { reply: Readonly<Record<string, unknown>> };
@@ -3984,7 +3984,7 @@ export interface Routes {
   };
   'POST /api/v2/admin/retention': { reply: RetentionRun };
   'POST /api/v2/admin/runner-tokens': { body: RunnerTokenRequest; reply: RunnerTokenCreated };
-  'GET /api/v2/admin/runner-tokens': { reply: readonly RunnerToken[] };
+  'GET /api/v2/admin/runner-tokens': { reply: readonly RunnerTokenMetadata[] };
   'DELETE /api/v2/admin/runner-tokens/{id}': { reply: undefined };
   'GET /api/v2/admin/runners': {
     query?: {
@@ -4077,7 +4077,7 @@ export interface Routes {
   'POST /api/authorization/logout': { reply: undefined };
   'POST /api/authorization/revoke': { body: RevokeRequest; reply: TokensRevoked };
   'POST /api/authorization/validate': { body: ValidationRequest; reply: TokenValidation };
-  'POST /api/authorization/offline_token': { reply: OfflineToken };
+  'POST /api/authorization/offline_token': { reply: OfflineTokenCreated };
   'GET /api/authorization/offline_token': { reply: readonly OfflineTokenMetadata[] };
   'DELETE /api/authorization/offline_token/{secretId}': { reply: undefined };
   'GET /api/authorization/users': {

@@ -55,11 +55,7 @@ const featureShape = {
       description:
         'Like `1.2.3` or `1.2.3-beta.1`, compared by Semantic Versioning. It must not be below the published one.',
     },
-    ownershipType: {
-      type: 'string',
-      const: 'ThirdParty',
-      description: 'Other values belong to the platform.',
-    },
+    ownershipType: { const: 'ThirdParty', description: 'Other values belong to the platform.' },
   },
 };
 
@@ -154,7 +150,7 @@ export const manifestSchema = z.unknown().meta({
     'What a feature registers. The same or a higher version updates the feature. Every fault is reported with its JSON path.',
   required: ['manifestVersion', 'feature', 'runnerTypes'],
   properties: {
-    manifestVersion: { type: 'integer', const: 1, description: 'The form of this document.' },
+    manifestVersion: { const: 1, description: 'The form of this document.' },
     feature: featureShape,
     runnerTypes: {
       type: 'array',

@@ -87,7 +87,7 @@ export const tokenItemSchema = z
     tokenHint: z.string().meta({ description: 'Last four characters of the token.' }),
   })
   .meta({
-    id: 'RunnerToken',
+    id: 'RunnerTokenMetadata',
     example: {
       id: runnerExampleValues.tokenId,
       label,

@@ -115,7 +115,7 @@ export const templateFileSchema = z.unknown().meta({
     TemplateVersion: { type: ['string', 'number'] },
     Name: { type: 'string', minLength: 1, maxLength: limits.nameCharacters },
     Description: { type: 'string', maxLength: limits.descriptionCharacters },
-    Configuration: { type: 'object' },
+    Configuration: { type: 'object', additionalProperties: true },
     updateIfExists: { type: 'boolean', default: false },
     Nodes: {
       type: 'array',
@@ -127,7 +127,7 @@ export const templateFileSchema = z.unknown().meta({
         properties: {
           Name: { type: 'string', description: 'Unique in the template.' },
           NodeTemplateName: { type: 'string', description: 'Name of a registered node template.' },
-          DefaultConfiguration: { type: 'object' },
+          DefaultConfiguration: { type: 'object', additionalProperties: true },
           Parents: {
             type: 'array',
             items: { type: 'string' },

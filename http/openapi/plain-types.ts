@@ -16,6 +16,9 @@ export function writePlainTypes(value: unknown, namesFields = false): void {
   if (typeof value !== 'object' || value === null) return;
   if (!namesFields && !Array.isArray(value)) {
     writeUnion(value as Schema);
+    writeType(value as Schema);
+    // Generators for Java make an enumeration of texts of it.
+    if ((value as Schema).type === 'boolean') delete (value as Schema).const;
     writeWidth(value as Schema);
   }
   for (const [key, part] of Object.entries(value))
@@ -36,6 +39,14 @@ function writeUnion(schema: Schema): void {
 /** An alternative that is a list of alternatives and nothing else stands for them. */
 const alternatives = (schema: Schema): unknown[] =>
   Array.isArray(schema.anyOf) && Object.keys(schema).length === 1 ? schema.anyOf : [schema];
+
+/** Of values of one kind, where the schema names the values alone. */
+function writeType(schema: Schema): void {
+  const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : [];
+  if (schema.type !== undefined || values.length === 0) return;
+  if (values.every((value) => typeof value === 'string')) schema.type = 'string';
+  if (values.every(Number.isInteger)) schema.type = 'integer';
+}
 
 function writeWidth(schema: Schema): void {
   const types = [schema.type].flat();

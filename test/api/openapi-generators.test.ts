@@ -128,6 +128,7 @@ test('values have one type that every language can write: generators for Go and 
       ...(types.includes('number') && values.length > 0 && values.every(Number.isInteger)
         ? [`${at}: whole numbers as fractions`]
         : []),
+      ...(value.type === 'boolean' && 'const' in value ? [`${at}: a boolean of one value`] : []),
       ...(value.uniqueItems === true && 'enum' in (value.items as Json) ? [`${at}: a nameless set`] : []),
     ];
   });
@@ -163,8 +164,16 @@ test('numbers have their width: generators for Go take others as floats, for Jav
   const narrow = numbers.filter(({ value }) => !('format' in value || 'const' in value || 'enum' in value));
   const wide = narrow.filter(({ value }) => !(Number(value.maximum) < 2 ** 31));
   expect(wide.map(({ at }) => at)).toEqual([]);
-  const constants = schemasIn(document, '').filter(({ value }) => 'const' in value && !('type' in value));
+  const constants = schemasIn(document, '').filter(
+    ({ value }) => ('const' in value || Array.isArray(value.enum)) && !('type' in value),
+  );
   expect(constants.map(({ at }) => at)).toEqual([]);
+});
+
+test('a schema has another name than the kinds of credentials: generators for Go make one type of each', () => {
+  const { schemas, securitySchemes } = document.components as Record<string, Json>;
+  const names = Object.keys(schemas!).map((name) => name.toLowerCase());
+  expect(Object.keys(securitySchemes!).filter((name) => names.includes(name.toLowerCase()))).toEqual([]);
 });
 
 /** Everything that may be a schema, beside examples. */

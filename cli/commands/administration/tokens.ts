@@ -1,11 +1,11 @@
 /** `sdp tokens`: offline tokens of devices and tokens of runners. A new one is shown once. */
 import { Option } from 'commander';
-import type { OfflineToken, RunnerTokenRequest } from '../../../client/types.ts';
+import type { OfflineTokenCreated, RunnerTokenRequest } from '../../../client/types.ts';
 import { type AddCommand, type Cli, collectOption, examples, uuid, wholeNumber } from '../../cli.ts';
 import { table, time } from '../../output.ts';
 
 /** The standard output has the token alone, for `TOKEN=$(sdp tokens ...)`. */
-function showOnce(cli: Cli, made: OfflineToken): void {
+function showOnce(cli: Cli, made: OfflineTokenCreated): void {
   cli.print(made, () => made.token);
   if (!cli.isJson) console.error(`The token is shown once. It expires ${time(made.expiresAt)}.`);
 }
