@@ -718,18 +718,20 @@ export interface WebhookRequest {
   /** Where events are sent, by POST. */
   readonly url: string;
   /** The events that are sent. */
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
+  readonly events: readonly WebhookEvent[];
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
   readonly enabled?: boolean | undefined;
 }
 
+export type WebhookEvent = 'session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready';
+
 export interface WebhookChangeRequest {
   /** Where events are sent, by POST. */
   readonly url?: string | undefined;
   /** The events that are sent. */
-  readonly events?: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[] | undefined;
+  readonly events?: readonly WebhookEvent[] | undefined;
   /** Only events of this project; null: of every project, and of runners. */
   readonly projectId?: number | null | undefined;
   /** False: nothing is recorded and nothing is sent. What is pending waits. */
@@ -743,7 +745,7 @@ export interface RunnerTokenRequest {
   /** 1 to 720 for Developers, to 8760 for Administrators; default 720. */
   readonly ttlHours?: number | null | undefined;
   /** Free text: where the token is used. */
-  readonly label?: '' | string | null | undefined;
+  readonly label?: string | null | undefined;
 }
 
 export interface RunnerClaimRequest {
@@ -1092,9 +1094,10 @@ export interface SessionTemplateChanges {
   } | null;
   readonly fields: readonly {
     readonly field: 'templateVersion' | 'description' | 'configuration';
-    /** Null: there is no version before. */
-    readonly before: string | Readonly<Record<string, unknown>> | null;
-    readonly after: string | Readonly<Record<string, unknown>> | null;
+    /** A text, or the configuration; null: there is no version before. */
+    readonly before: unknown;
+    /** In the same form. */
+    readonly after: unknown;
   }[];
   /**
    * A node of another node template is removed and added. The graph of a template never changes: versions of
@@ -1105,8 +1108,9 @@ export interface SessionTemplateChanges {
     readonly node: string;
     readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
     /** The configuration, or of a node with other parents their names; null: no such node. */
-    readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
-    readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly before: unknown;
+    /** In the same form; null: the node is removed. */
+    readonly after: unknown;
   }[];
 }
 
@@ -1579,10 +1583,11 @@ export interface TemplateAdoption {
     readonly node: string;
     readonly kind: 'configuration' | 'added' | 'removed' | 're-parented';
     /** The configuration, or of a node with other parents their names; null: no such node. */
-    readonly before: Readonly<Record<string, unknown>> | readonly string[] | null;
-    readonly after: Readonly<Record<string, unknown>> | readonly string[] | null;
+    readonly before: unknown;
+    /** In the same form; null: the node is removed. */
+    readonly after: unknown;
     /** Present where people changed the configuration in this session: their change goes. */
-    readonly edited?: true | undefined;
+    readonly edited?: boolean | undefined;
   }[];
 }
 
@@ -1617,7 +1622,7 @@ export interface SessionActivity {
 }
 
 export interface SessionQueryReply {
-  readonly status: true;
+  readonly status: boolean;
   readonly message: 'OK';
   readonly template: {
     readonly sessions: readonly SessionQueryRow[];
@@ -1655,7 +1660,7 @@ export interface InvalidSessionQuery {
 }
 
 export interface ScenarioReply {
-  readonly status: true;
+  readonly status: boolean;
   readonly message: 'OK';
   readonly template: ScenarioInstance;
 }
@@ -2743,7 +2748,7 @@ export interface Concurrency {
 export interface Webhook {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
+  readonly events: readonly WebhookEvent[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -2759,7 +2764,7 @@ export interface Webhook {
 export interface WebhookWithSecret {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly ('session.created' | 'session.settled' | 'session.closed' | 'node.succeeded' | 'node.failed' | 'output.published' | 'runner.gone' | 'report.ready')[];
+  readonly events: readonly WebhookEvent[];
   readonly projectId: number | null;
   readonly enabled: boolean;
   /** Why the platform disabled it: its receiver answered 410. */
@@ -2813,7 +2818,7 @@ export interface WebhookDelivery {
   readonly endedAt: string | null;
 }
 
-export interface OfflineToken {
+export interface OfflineTokenCreated {
   readonly token: string;
   readonly expiresAt: string;
 }
@@ -2916,7 +2921,7 @@ export interface RunnerTokenCreated {
   readonly scopes: readonly ('tasks' | 'debug:read')[];
 }
 
-export interface RunnerToken {
+export interface RunnerTokenMetadata {
   readonly id: string;
   readonly label: string;
   readonly runnerTypes: readonly string[];
@@ -3443,7 +3448,7 @@ export interface Routes {
       /** States, separated by commas. Default: all. */
       readonly state?: string | undefined;
       /** Only sessions of this creator: `me`, or an id. */
-      readonly owner?: 'me' | string | undefined;
+      readonly owner?: string | undefined;
       /**
        * Only these sessions: at most 100 ids, separated by commas, such as a session query found. Ids of no
        * session are passed over.
@@ -3942,7 +3947,7 @@ export interface Routes {
   };
   'POST /api/v2/admin/webhooks/{id}/test': { reply: WebhookDelivery };
   'POST /api/v2/admin/webhooks/{id}/deliveries/{deliveryId}/redeliver': { reply: WebhookDelivery };
-  'POST /api/v2/admin/offline-tokens': { reply: OfflineToken };
+  'POST /api/v2/admin/offline-tokens': { reply: OfflineTokenCreated };
   'GET /api/v2/admin/offline-tokens': { reply: readonly OfflineTokenMetadata[] };
   'DELETE /api/v2/admin/offline-tokens/{secretId}': { reply: undefined };
   'GET /api/v2/openapi.json': { reply: Readonly<Record<string, unknown>> };
@@ -3979,7 +3984,7 @@ export interface Routes {
   };
   'POST /api/v2/admin/retention': { reply: RetentionRun };
   'POST /api/v2/admin/runner-tokens': { body: RunnerTokenRequest; reply: RunnerTokenCreated };
-  'GET /api/v2/admin/runner-tokens': { reply: readonly RunnerToken[] };
+  'GET /api/v2/admin/runner-tokens': { reply: readonly RunnerTokenMetadata[] };
   'DELETE /api/v2/admin/runner-tokens/{id}': { reply: undefined };
   'GET /api/v2/admin/runners': {
     query?: {
@@ -4072,7 +4077,7 @@ export interface Routes {
   'POST /api/authorization/logout': { reply: undefined };
   'POST /api/authorization/revoke': { body: RevokeRequest; reply: TokensRevoked };
   'POST /api/authorization/validate': { body: ValidationRequest; reply: TokenValidation };
-  'POST /api/authorization/offline_token': { reply: OfflineToken };
+  'POST /api/authorization/offline_token': { reply: OfflineTokenCreated };
   'GET /api/authorization/offline_token': { reply: readonly OfflineTokenMetadata[] };
   'DELETE /api/authorization/offline_token/{secretId}': { reply: undefined };
   'GET /api/authorization/users': {

@@ -8,7 +8,7 @@ const exampleEnd = '2027-03-01T10:00:00.000Z';
 
 const createdSchema = z
   .object({ token: z.string(), expiresAt: timestampOut() })
-  .meta({ id: 'OfflineToken', example: { token: 'hot_...', expiresAt: exampleEnd } });
+  .meta({ id: 'OfflineTokenCreated', example: { token: 'hot_...', expiresAt: exampleEnd } });
 
 const itemSchema = z
   .object({

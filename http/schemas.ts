@@ -70,9 +70,10 @@ export const pageParameters = (what: string) => ({
   }).meta({ description: `${what} per page.` }),
 });
 
-/** An id in a JSON body. */
-export function bodyId() {
-  return z.number().int().min(limits.minId).max(limits.maxId);
+/** An id in a JSON body; `error` (a sentence) is the text for any other. */
+export function bodyId(error?: string) {
+  const given = error === undefined ? {} : { error };
+  return z.int(given).min(limits.minId, given).max(limits.maxId, given);
 }
 
 /** A signed 32-bit integer in a JSON body. */

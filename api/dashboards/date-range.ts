@@ -6,6 +6,9 @@ import { isInOrder, orderMessage } from '../../http/schemas.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** Clients get one type for both forms: text. */
+const dateOrTimestamp = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([Tt ].+)?$';
+
 function date(name: string, endOfDay: boolean, description: string) {
   const error = `${name} must be an ISO 8601 date or timestamp.`;
   return z
@@ -20,10 +23,7 @@ function date(name: string, endOfDay: boolean, description: string) {
     .optional()
     .meta({
       type: 'string',
-      anyOf: [
-        { type: 'string', format: 'date' },
-        { type: 'string', format: 'date-time' },
-      ],
+      pattern: dateOrTimestamp,
       description,
       example: exampleValues.startedAt,
     });

@@ -37,9 +37,7 @@ const fields = {
     .string({ error: 'reportKey must be the key of a report.' })
     .min(1, { error: 'reportKey must be the key of a report.' })
     .max(64, { error: 'reportKey must be the key of a report.' }),
-  projectId: z
-    .number({ error: 'projectId must be an id or null.' })
-    .pipe(bodyId())
+  projectId: bodyId('projectId must be an id or null.')
     .nullable()
     .meta({ description: 'Only sessions of this project; null: of every project.' }),
   format: z.enum(reportFormats, { error: 'format must be xlsx or csv.' }),

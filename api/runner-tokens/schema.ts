@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { runnerScopes } from '../../domain/access/access.ts';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
+import { isName } from '../../domain/text.ts';
 import { nameText, timestampOut } from '../../http/schemas.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 
@@ -40,7 +41,12 @@ export const newTokenSchema = z
         description: `1 to ${limits.runnerTokenDeveloperMaxHours} for Developers, to ${maxHours} for Administrators; default ${limits.runnerTokenDefaultHours}.`,
       }),
     label: z
-      .union([z.literal(''), nameText()])
+      .string()
+      .refine((label) => label === '' || isName(label, limits.nameCharacters), {
+        error: `must hold at most ${limits.nameCharacters} characters and no control characters`,
+      })
+      .transform((label) => label.trim())
+      .meta({ type: 'string', maxLength: limits.nameCharacters })
       .nullish()
       .transform((label) => label ?? '')
       .meta({ description: 'Free text: where the token is used.' }),
@@ -81,7 +87,7 @@ export const tokenItemSchema = z
     tokenHint: z.string().meta({ description: 'Last four characters of the token.' }),
   })
   .meta({
-    id: 'RunnerToken',
+    id: 'RunnerTokenMetadata',
     example: {
       id: runnerExampleValues.tokenId,
       label,

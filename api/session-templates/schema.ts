@@ -4,8 +4,9 @@ import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
 import { templateChangeKinds } from '../../domain/templates/adoption.ts';
 import { nodeTemplateTypes } from '../../domain/templates/template-file.ts';
+import type { JsonObject } from '../../domain/text.ts';
 import { errorSchema } from '../../http/errors.ts';
-import { jsonObjectOut, pathId } from '../../http/schemas.ts';
+import { pathId } from '../../http/schemas.ts';
 import { documentIssueSchema } from '../document-issue.ts';
 
 export const templateParams = z.object({
@@ -62,7 +63,8 @@ export const templateSchema = z
     example: { ...templateExample, nodes: undefined },
   });
 
-const side = () => z.union([jsonObjectOut(), z.array(z.string())]).nullable();
+/** Free in the description: generators for Java cannot write a list beside an object. */
+const side = () => z.custom<JsonObject | readonly string[] | null>((value) => value !== undefined);
 
 /** What becomes of one node: of a session that adopts a template, or from one version of a template to another. */
 export const templateChangeSchema = () =>
@@ -72,7 +74,7 @@ export const templateChangeSchema = () =>
     before: side().meta({
       description: 'The configuration, or of a node with other parents their names; null: no such node.',
     }),
-    after: side(),
+    after: side().meta({ description: 'In the same form; null: the node is removed.' }),
   });
 
 export const importedSchema = z
@@ -113,7 +115,7 @@ export const templateFileSchema = z.unknown().meta({
     TemplateVersion: { type: ['string', 'number'] },
     Name: { type: 'string', minLength: 1, maxLength: limits.nameCharacters },
     Description: { type: 'string', maxLength: limits.descriptionCharacters },
-    Configuration: { type: 'object' },
+    Configuration: { type: 'object', additionalProperties: true },
     updateIfExists: { type: 'boolean', default: false },
     Nodes: {
       type: 'array',
@@ -125,7 +127,7 @@ export const templateFileSchema = z.unknown().meta({
         properties: {
           Name: { type: 'string', description: 'Unique in the template.' },
           NodeTemplateName: { type: 'string', description: 'Name of a registered node template.' },
-          DefaultConfiguration: { type: 'object' },
+          DefaultConfiguration: { type: 'object', additionalProperties: true },
           Parents: {
             type: 'array',
             items: { type: 'string' },

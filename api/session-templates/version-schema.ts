@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { templateFields } from '../../domain/templates/template-changes.ts';
+import type { JsonObject } from '../../domain/text.ts';
 import { idParameter, jsonObjectOut, pageParameters, pathId, timestampOut } from '../../http/schemas.ts';
 import { templateChangeSchema, templateParams } from './schema.ts';
 
@@ -101,7 +102,7 @@ export const changesQuerySchema = z.object({
 });
 
 const place = () => z.object({ sessionTemplateId: z.int(), version: z.int() });
-const side = () => z.union([z.string(), jsonObjectOut()]).nullable();
+const side = () => z.custom<JsonObject | string | null>((value) => value !== undefined);
 
 export const changesSchema = z
   .object({
@@ -112,8 +113,10 @@ export const changesSchema = z
     fields: z.array(
       z.object({
         field: z.enum(templateFields),
-        before: side().meta({ description: 'Null: there is no version before.' }),
-        after: side(),
+        before: side().meta({
+          description: 'A text, or the configuration; null: there is no version before.',
+        }),
+        after: side().meta({ description: 'In the same form.' }),
       }),
     ),
     nodes: z.array(templateChangeSchema()).meta({

@@ -57,7 +57,9 @@ export const sessionListQuerySchema = sessionCountsQuerySchema.extend({
     example: 'failed,running',
   }),
   owner: z
-    .union([z.literal('me'), uuid()], { error: ownerError })
+    .string()
+    .regex(new RegExp(`^me$|${z.regexes.guid.source}`), { error: ownerError })
+    .toLowerCase()
     .optional()
     .meta({ description: 'Only sessions of this creator: `me`, or an id.', example: 'me', type: 'string' }),
   ids: idList.optional().meta({

@@ -26,7 +26,7 @@ const fields = {
   sectionCode: code(),
   sectionTitle: nameText(),
   scopeKind: z
-    .union([z.literal(0), z.literal(1), z.literal(2)])
+    .literal([0, 1, 2])
     .meta({ description: '0 global, 1 for each project, 2 for each user. The sidebar shows global ones.' }),
 };
 

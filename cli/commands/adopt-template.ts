@@ -43,8 +43,8 @@ function described({ sessionTemplateName, dryRun, changes }: TemplateAdoption): 
     table(changes, {
       NODE: ({ node }) => node,
       CHANGE: ({ kind }) => kind,
-      BEFORE: ({ before }) => before && JSON.stringify(before),
-      AFTER: ({ after }) => after && JSON.stringify(after),
+      BEFORE: ({ before }) => (before ? JSON.stringify(before) : null),
+      AFTER: ({ after }) => (after ? JSON.stringify(after) : null),
     }),
     '',
     ...(edited.length === 0

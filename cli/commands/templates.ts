@@ -192,8 +192,8 @@ function differences({ version, since, fields, nodes }: SessionTemplateChanges, 
     table(rows, {
       WHAT: ({ what }) => what,
       CHANGE: ({ kind }) => kind,
-      BEFORE: ({ before }) => before && JSON.stringify(before),
-      AFTER: ({ after }) => after && JSON.stringify(after),
+      BEFORE: ({ before }) => (before ? JSON.stringify(before) : null),
+      AFTER: ({ after }) => (after ? JSON.stringify(after) : null),
     }),
   ].join('\n');
 }

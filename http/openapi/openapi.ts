@@ -12,6 +12,7 @@ import { parametersOf } from '../schemas.ts';
 import { exampleOf } from './examples.ts';
 import { headerName, sharedComponents } from './openapi-components.ts';
 import { errorResponses } from './openapi-errors.ts';
+import { writePlainTypes } from './plain-types.ts';
 
 export type DocumentInfo = {
   readonly title: string;
@@ -53,6 +54,7 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo): O
     { override: ({ jsonSchema, zodSchema }) => tidy(jsonSchema as Record<string, unknown>, zodSchema) },
   );
   for (const route of routes) if (!route.hidden) finishParameters(document, route);
+  writePlainTypes(document);
   return document;
 }
 
@@ -85,12 +87,17 @@ function tidy(schema: Record<string, unknown>, zodSchema: z.core.$ZodType): void
   if (typeof schema.pattern === 'string' && hasUnicodeProperty.test(schema.pattern)) delete schema.pattern;
   // Generated clients parse a time, and compare the pattern with their own form of it.
   if (schema.format === 'date-time') delete schema.pattern;
+  if (schema.type === 'number' && isOfIntegers(schema)) schema.type = 'integer';
   if (schema.type !== 'integer' && schema.type !== 'boolean') return;
   delete schema.pattern;
   if (Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string'))
     delete schema.enum;
   if (typeof schema.default === 'string') schema.default = JSON.parse(schema.default);
 }
+
+/** Whether the only values are whole numbers, as of `z.literal(1)`. */
+const isOfIntegers = ({ const: only, enum: several = [only] }: Record<string, unknown>) =>
+  (several as unknown[]).every(Number.isInteger);
 
 function operation(route: Route): ZodOpenApiOperationObject {
   const body = requestBody(route);

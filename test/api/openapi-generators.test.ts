@@ -26,7 +26,9 @@ test('client generators can read it: bodies have known types, and arrays have it
     const required = !isJudged || !schema!.safeParse(undefined).success;
     expect([id, body.required]).toEqual([id, required]);
   }
-  const bare = arraysIn(document, '').filter(({ value }) => value.items === undefined);
+  const bare = schemasIn(document, '').filter(
+    ({ value }) => [value.type].flat().includes('array') && value.items === undefined,
+  );
   expect(bare.map(({ at }) => at)).toEqual([]);
 });
 
@@ -97,10 +99,47 @@ test('what a request may leave out or repeat, and how it writes dates, is declar
     anyOf: [{ uniqueItems: true, items: { minLength: 1 } }, { type: 'null' }],
   });
   for (const id of ['listDimensions', 'downloadReport'])
-    for (const name of ['from', 'to'])
-      expect((operation(id).parameters as Json[]).find((one) => one.name === name)!.schema).toMatchObject({
-        anyOf: [{ format: 'date' }, { format: 'date-time' }],
-      });
+    for (const name of ['from', 'to']) {
+      const one = (operation(id).parameters as Json[]).find((parameter) => parameter.name === name)!;
+      const declared = new RegExp((one.schema as { readonly pattern: string }).pattern);
+      for (const [text, isDate] of [
+        ['2026-03-31', true],
+        ['2026-03-31T10:00:00+02:00', true],
+        ['2026-13-01', false],
+        ['yesterday', false],
+      ] as const)
+        expect([id, name, text, declared.test(text)]).toEqual([id, name, text, isDate]);
+    }
+});
+
+test('values have one type that every language can write: generators for Go and Java refuse or break others', () => {
+  const faults = schemasIn(document, '').flatMap(({ at, value }) => {
+    const types = [value.type ?? []].flat();
+    const choices = (value.anyOf ?? []) as Json[];
+    const kinds = choices.map(({ type }) => type).filter((type) => type !== 'null');
+    const values = (value.enum ?? ('const' in value ? [value.const] : [])) as unknown[];
+    return [
+      ...(types.filter((type) => type !== 'null').length > 1 ? [`${at}: several types`] : []),
+      ...(choices.some((one) => 'anyOf' in one) ? [`${at}: alternatives within alternatives`] : []),
+      ...(kinds.length > 1 && (kinds.includes('array') || kinds.includes('object'))
+        ? [`${at}: an object or a list beside others`]
+        : []),
+      ...(kinds.length < choices.length && 'type' in value ? [`${at}: null beside a type`] : []),
+      ...(types.includes('number') && values.length > 0 && values.every(Number.isInteger)
+        ? [`${at}: whole numbers as fractions`]
+        : []),
+      ...(value.type === 'boolean' && 'const' in value ? [`${at}: a boolean of one value`] : []),
+      ...(value.uniqueItems === true && 'enum' in (value.items as Json) ? [`${at}: a nameless set`] : []),
+    ];
+  });
+  expect(faults).toEqual([]);
+  for (const { id, value } of operations)
+    for (const parameter of value.parameters as Json[])
+      expect([id, parameter.name, 'anyOf' in ((parameter.schema ?? {}) as Json)]).toEqual([
+        id,
+        parameter.name,
+        false,
+      ]);
 });
 
 test('YAML and events are not declared as text: who knows these types parses them before the check', () => {
@@ -117,15 +156,33 @@ test('YAML and events are not declared as text: who knows these types parses the
   }
 });
 
-/** Every schema of an array. */
-function arraysIn(value: unknown, at: string): { at: string; value: Json }[] {
+test('numbers have their width: generators for Go take others as floats, for Java as integers, of 32 bits', () => {
+  const numbers = schemasIn(document, '').filter(({ value }) =>
+    [value.type].flat().some((type) => type === 'number' || type === 'integer'),
+  );
+  expect(numbers.length).toBeGreaterThan(200);
+  const narrow = numbers.filter(({ value }) => !('format' in value || 'const' in value || 'enum' in value));
+  const wide = narrow.filter(({ value }) => !(Number(value.maximum) < 2 ** 31));
+  expect(wide.map(({ at }) => at)).toEqual([]);
+  const constants = schemasIn(document, '').filter(
+    ({ value }) => ('const' in value || Array.isArray(value.enum)) && !('type' in value),
+  );
+  expect(constants.map(({ at }) => at)).toEqual([]);
+});
+
+test('a schema has another name than the kinds of credentials: generators for Go make one type of each', () => {
+  const { schemas, securitySchemes } = document.components as Record<string, Json>;
+  const names = Object.keys(schemas!).map((name) => name.toLowerCase());
+  expect(Object.keys(securitySchemes!).filter((name) => names.includes(name.toLowerCase()))).toEqual([]);
+});
+
+/** Everything that may be a schema, beside examples. */
+function schemasIn(value: unknown, at: string): { at: string; value: Json }[] {
   if (typeof value !== 'object' || value === null) return [];
-  const { type } = value as Json;
-  const own = type === 'array' || (Array.isArray(type) && type.includes('array'));
   return [
-    ...(own ? [{ at, value: value as Json }] : []),
+    ...(Array.isArray(value) || at.endsWith('/properties') ? [] : [{ at, value: value as Json }]),
     ...Object.entries(value).flatMap(([key, part]) =>
-      ['example', 'examples', 'value'].includes(key) ? [] : arraysIn(part, at + pointer(key)),
+      ['example', 'examples'].includes(key) ? [] : schemasIn(part, at + pointer(key)),
     ),
   ];
 }

@@ -80,6 +80,8 @@ const formats = {
     !Number.isNaN(Date.parse(text)) && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text),
   uri: (text: string) => URL.canParse(text),
   binary: true,
+  double: true,
+  int64: true,
 } as const;
 
 export type Checker = {

@@ -12,7 +12,7 @@ import type {
   IngestChange,
   IngestRequest,
   IngestWithSecret,
-  OfflineToken,
+  OfflineTokenCreated,
   OfflineTokenMetadata,
   ProjectRequest,
   ProjectStorage,
@@ -21,8 +21,8 @@ import type {
   RetentionPreview,
   RunnerInstanceList,
   RunnerManifestReply,
-  RunnerToken,
   RunnerTokenCreated,
+  RunnerTokenMetadata,
   RunnerTokenRequest,
   User,
   UserChange,
@@ -136,7 +136,7 @@ export async function changeProject(id: number, change: Partial<ProjectRequest>)
   await platform.call('PUT /projects/{id}', { params, body: { ...change, Title } });
 }
 
-export function listRunnerTokens(signal?: Signal): Promise<readonly RunnerToken[]> {
+export function listRunnerTokens(signal?: Signal): Promise<readonly RunnerTokenMetadata[]> {
   return platform.call('GET /api/v2/admin/runner-tokens', { signal });
 }
 
@@ -152,7 +152,7 @@ export function listOfflineTokens(signal?: Signal): Promise<readonly OfflineToke
   return platform.call('GET /api/v2/admin/offline-tokens', { signal });
 }
 
-export function createOfflineToken(): Promise<OfflineToken> {
+export function createOfflineToken(): Promise<OfflineTokenCreated> {
   return platform.call('POST /api/v2/admin/offline-tokens');
 }
 

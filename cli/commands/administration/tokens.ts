@@ -1,10 +1,10 @@
 /** `sdp tokens`: offline tokens of devices and tokens of runners. A new one is shown once. */
 import { Option } from 'commander';
-import type { OfflineToken, RunnerTokenRequest } from '../../../client/types.ts';
+import type { OfflineTokenCreated, RunnerTokenRequest } from '../../../client/types.ts';
 import { type AddCommand, type Cli, collectOption, examples, uuid, wholeNumber } from '../../cli.ts';
 import { table, time } from '../../output.ts';
 
-function printToken(cli: Cli, made: OfflineToken): void {
+function printToken(cli: Cli, made: OfflineTokenCreated): void {
   cli.printSecret(made, made.token, `The token is shown once. It expires ${time(made.expiresAt)}.`);
 }
 

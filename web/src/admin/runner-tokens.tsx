@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { OfflineToken, RunnerToken, RunnerTokenRequest } from '../admin-api.ts';
+import type { OfflineTokenCreated, RunnerTokenMetadata, RunnerTokenRequest } from '../admin-api.ts';
 import { createRunnerToken, listFeatures, listRunnerTokens, revokeRunnerToken } from '../admin-api.ts';
 import { formatDateTime } from '../format.ts';
 import { useResource } from '../hooks.ts';
@@ -19,7 +19,7 @@ export function RunnerTokens() {
   const title = administrate ? 'Runner tokens' : 'Your runner tokens';
   const list = useResource('runner-tokens', listRunnerTokens);
   const [making, setMaking] = useState(false);
-  const [revoking, setRevoking] = useState<RunnerToken | null>(null);
+  const [revoking, setRevoking] = useState<RunnerTokenMetadata | null>(null);
   return (
     <section class="page" aria-label={title}>
       <div class="part-head">
@@ -61,7 +61,10 @@ export function RunnerTokens() {
   );
 }
 
-function TokenTable(props: { tokens: readonly RunnerToken[]; onRevoke: (token: RunnerToken) => void }) {
+function TokenTable(props: {
+  tokens: readonly RunnerTokenMetadata[];
+  onRevoke: (token: RunnerTokenMetadata) => void;
+}) {
   const now = Date.now();
   return (
     <Table caption="Runner tokens" columns={['Token', 'Runner types', 'Last used', 'Expires']} actions>
@@ -95,8 +98,8 @@ function TokenTable(props: { tokens: readonly RunnerToken[]; onRevoke: (token: R
   );
 }
 
-const nameOf = (token: RunnerToken) => (token.label === '' ? `…${token.tokenHint}` : token.label);
-type Validity = Pick<RunnerToken, 'revoked' | 'expiresAt'>;
+const nameOf = (token: RunnerTokenMetadata) => (token.label === '' ? `…${token.tokenHint}` : token.label);
+type Validity = Pick<RunnerTokenMetadata, 'revoked' | 'expiresAt'>;
 
 /** True while a token is accepted. */
 export const isGood = (token: Validity, nowMs: number) =>
@@ -148,7 +151,7 @@ function PublishedTypes(props: { chosen: string[]; onChosen: (types: string[]) =
 }
 
 function NewToken(props: { onClose: () => void; made: () => void }) {
-  const [made, setMade] = useState<OfflineToken | null>(null);
+  const [made, setMade] = useState<OfflineTokenCreated | null>(null);
   if (made === null)
     return (
       <TokenForm
@@ -166,7 +169,7 @@ function NewToken(props: { onClose: () => void; made: () => void }) {
   );
 }
 
-function TokenForm(props: { onClose: () => void; onMade: (token: OfflineToken) => void }) {
+function TokenForm(props: { onClose: () => void; onMade: (token: OfflineTokenCreated) => void }) {
   const { administrate } = useAbilities();
   const maxDays = administrate ? 365 : 30;
   const [label, setLabel] = useState('');

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { NewSecret } from '../admin/new-secret.tsx';
 import { endOf, isGood } from '../admin/runner-tokens.tsx';
-import type { OfflineToken, OfflineTokenMetadata } from '../admin-api.ts';
+import type { OfflineTokenCreated, OfflineTokenMetadata } from '../admin-api.ts';
 import { createOfflineToken, listOfflineTokens, revokeOfflineToken } from '../admin-api.ts';
 import { formatDateTime } from '../format.ts';
 import { useAction, useResource, useTitle } from '../hooks.ts';
@@ -18,7 +18,7 @@ export function TokensPage() {
   useTitle('Tokens');
   const list = useResource('offline-tokens', listOfflineTokens);
   const action = useAction();
-  const [made, setMade] = useState<OfflineToken | null>(null);
+  const [made, setMade] = useState<OfflineTokenCreated | null>(null);
   const [revoking, setRevoking] = useState<OfflineTokenMetadata | null>(null);
   const create = async () => {
     setMade(await createOfflineToken());
