@@ -87,17 +87,12 @@ function tidy(schema: Record<string, unknown>, zodSchema: z.core.$ZodType): void
   if (typeof schema.pattern === 'string' && hasUnicodeProperty.test(schema.pattern)) delete schema.pattern;
   // Generated clients parse a time, and compare the pattern with their own form of it.
   if (schema.format === 'date-time') delete schema.pattern;
-  if (schema.type === 'number' && isOfIntegers(schema)) schema.type = 'integer';
   if (schema.type !== 'integer' && schema.type !== 'boolean') return;
   delete schema.pattern;
   if (Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string'))
     delete schema.enum;
   if (typeof schema.default === 'string') schema.default = JSON.parse(schema.default);
 }
-
-/** Whether the only values are whole numbers, as of `z.literal(1)`. */
-const isOfIntegers = ({ const: only, enum: several = [only] }: Record<string, unknown>) =>
-  (several as unknown[]).every(Number.isInteger);
 
 function operation(route: Route): ZodOpenApiOperationObject {
   const body = requestBody(route);

@@ -40,10 +40,10 @@ function writeUnion(schema: Schema): void {
 const alternatives = (schema: Schema): unknown[] =>
   Array.isArray(schema.anyOf) && Object.keys(schema).length === 1 ? schema.anyOf : [schema];
 
-/** Of values of one kind, where the schema names the values alone. */
+/** Of values of one kind, where the schema names the values alone, or takes whole numbers such as `z.literal(1)` for fractions. */
 function writeType(schema: Schema): void {
   const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : [];
-  if (schema.type !== undefined || values.length === 0) return;
+  if (values.length === 0 || (schema.type ?? 'number') !== 'number') return;
   if (values.every((value) => typeof value === 'string')) schema.type = 'string';
   if (values.every(Number.isInteger)) schema.type = 'integer';
 }
