@@ -9,7 +9,7 @@ import { Moment } from '../ui/ago.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { DateRange } from '../ui/date-range.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
-import { readNamesOfPeople } from '../ui/people.ts';
+import { type Names, readNamesOfPeople } from '../ui/people.ts';
 import { SearchField } from '../ui/search-field.tsx';
 import { Table } from '../ui/table.tsx';
 
@@ -155,14 +155,12 @@ function Entries(props: { source: Source; asked: object; cursors: readonly strin
   );
 }
 
-type Names = ReadonlyMap<string | null, string>;
-
 /** The entries with the names of what they hold, so that no row changes once it is shown. A name that cannot be read is left out. */
 async function withNames(answer: AuditAnswer, signal: AbortSignal) {
   const { entries } = answer;
   const none = (): Names => new Map();
   const [people, sessions, projects] = await Promise.all([
-    readNamesOfPeople([...new Set(peopleOf(entries))], signal).catch(none),
+    readNamesOfPeople(peopleOf(entries), signal).catch(none),
     readSessionNames(
       entries.flatMap((entry) => sessionOf(entry) ?? []),
       signal,

@@ -1,10 +1,9 @@
 import { listSessions } from '../api.ts';
 import { useResource } from '../hooks.ts';
+import type { Names } from '../ui/people.ts';
 
 /** As many as one answer has. */
 const maxNames = 100;
-
-type Names = ReadonlyMap<string | null, string>;
 
 /** The names of sessions by their ids. Without an answer, and for one that is deleted, there is none. */
 export function useSessionNames(ids: readonly string[]): Names {

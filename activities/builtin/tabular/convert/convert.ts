@@ -14,7 +14,6 @@ import { defaultSampleRows, type TabularConfiguration } from '../configuration.t
 import type { RecordingDescription } from '../description.ts';
 import { Engine, exceedsMemory } from '../engine.ts';
 import { TabularError } from '../errors.ts';
-import { refuseLongEnd } from '../read/csv-lines.ts';
 import { chooseReader, type Reader } from '../read/detect-format.ts';
 import { encodingHint } from '../read/encoding.ts';
 import { prepareInput } from '../read/prepare-input.ts';
@@ -149,11 +148,8 @@ async function openSource(
   const { configuration, signal, maxTempBytes } = input;
   const maxRows = configuration.maxAutodetectSampleRows ?? defaultSampleRows;
   switch (reader) {
-    case 'text': {
-      const source = await openCsv({ input: plain, engine, folder, configuration, maxRows, signal });
-      await refuseLongEnd(plain.path);
-      return source;
-    }
+    case 'text':
+      return openCsv({ input: plain, engine, folder, configuration, maxRows, signal });
     case 'json':
       return openJson({ input: plain, engine, folder, configuration, maxRows, signal });
     case 'parquet':

@@ -1,9 +1,7 @@
 /** Finds and changes lines of a delimited text of any size, where the strict reader knows only records. */
 import { createReadStream } from 'node:fs';
-import { TabularError } from '../errors.ts';
 import { carriageReturn, copyPart, newline } from './copy-part.ts';
-import { maxLineBytes, readerBytes } from './csv-faults.ts';
-import { readTail } from './footer.ts';
+import { maxLineBytes } from './csv-faults.ts';
 
 const quote = 34;
 const blank = 32;
@@ -100,15 +98,6 @@ export async function lineOfLongRecord(
     }
   }
   return null;
-}
-
-/** @throws TabularError for a last line that the strict reader would leave out */
-export async function refuseLongEnd(path: string): Promise<void> {
-  const { bytes, start } = await readTail(path, readerBytes);
-  const isEnd = (byte: number) => byte === newline || byte === carriageReturn;
-  const last = bytes.findLastIndex((byte) => !isEnd(byte));
-  if (start > 0 && last !== -1 && !bytes.subarray(0, last).some(isEnd))
-    throw new TabularError(`The last line is longer than ${maxLineBytes} bytes.`);
 }
 
 /** Writes a copy in which every record ends in a line feed, for files that mix the ways to end a line. */

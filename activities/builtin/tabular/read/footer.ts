@@ -1,6 +1,12 @@
-/** Lines below a table, as recorders write them: `End of file`, `Total;12;13`, a block of statistics. */
-import { open } from 'node:fs/promises';
+/**
+ * The end of a text: lines below a table, as recorders write them (`End of file`, `Total;12;13`, a block of statistics),
+ * and a last line that is too long.
+ */
+import { open, stat } from 'node:fs/promises';
+import { TabularError } from '../errors.ts';
 import { isNumberText } from '../text/text-values.ts';
+import { carriageReturn, newline } from './copy-part.ts';
+import { maxLineBytes, readerBytes } from './csv-faults.ts';
 import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './csv-records.ts';
 
 /** A summary line may have as many fields as a row: then only these words distinguish it from a faulty row. */
@@ -56,8 +62,19 @@ export async function findFooter(
   };
 }
 
+/** @throws TabularError for a last line that the strict reader would leave out */
+export async function refuseLongEnd(path: string): Promise<void> {
+  // Nothing is left out of a file that the reader holds as a whole.
+  if ((await stat(path)).size <= readerBytes) return;
+  const { bytes } = await readTail(path, readerBytes);
+  const isEnd = (byte: number) => byte === newline || byte === carriageReturn;
+  const last = bytes.findLastIndex((byte) => !isEnd(byte));
+  if (last !== -1 && !bytes.subarray(0, last).some(isEnd))
+    throw new TabularError(`The last line is longer than ${maxLineBytes} bytes.`);
+}
+
 /** The last bytes of a file, and where they begin. */
-export async function readTail(
+async function readTail(
   path: string,
   tailBytes: number,
 ): Promise<{ readonly bytes: Buffer; readonly start: number }> {

@@ -16,7 +16,7 @@ import { copyWithLineFeeds, copyWithoutComments, lineOfLongRecord, lineOfRecord 
 import { beginsRow } from './csv-records.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
-import { findFooter } from './footer.ts';
+import { findFooter, refuseLongEnd } from './footer.ts';
 import { numberOptions } from './number-style.ts';
 import { copyWithoutRepeats } from './repeated-headings.ts';
 import {
@@ -40,6 +40,7 @@ export async function openCsv(settings: TextSettings): Promise<TableSource> {
   if (hasRepeats) await source.leaveOut('repeats');
   if (hasComments) await source.leaveOut('comments');
   if (hasFooter) await source.leaveOut('footer');
+  await refuseLongEnd(settings.input.path);
   return source;
 }
 
