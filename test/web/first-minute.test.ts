@@ -71,24 +71,58 @@ describeInBrowser('the first minute', () => {
   });
 
   test('a file that is dropped is taken by the page of a session, and opened by no other page', async () => {
-    const camera = await page.context().newCDPSession(page);
-    const data = { items: [], files: [fileURLToPath(import.meta.url)], dragOperationsMask: 1 };
-    const drop = async () => {
-      for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
-        await camera.send('Input.dispatchDragEvent', { type, x: 700, y: 400, data });
-    };
-    await page.getByRole('button', { name: 'Upload', exact: true }).waitFor();
-    await drop();
+    await loaded(page);
+    const drag = await dragAt(page, 700, 400);
+    await drag('dragEnter', 'dragOver', 'drop');
     await page.getByRole('list', { name: 'Uploads' }).getByText('first-minute.test.ts').waitFor();
     await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
     await page.evaluate(
       'addEventListener("dragover", (event) => { window.refused = event.defaultPrevented; })',
     );
-    await drop();
+    await drag('dragEnter', 'dragOver', 'drop');
     expect(await page.evaluate('window.refused')).toBe(true);
+    await page.goBack();
+  });
+
+  test('a session says why it takes no file while it loads, and forgets a drag that left', async () => {
+    const nodes = Promise.withResolvers<void>();
+    await page.route('**/events', (route) => nodes.promise.then(() => route.continue()));
+    await page.reload();
+    await page.locator('.placeholder-row').first().waitFor();
+    const drag = await dragAt(page, 700, 400);
+    await drag('dragEnter');
+    const shows = (text: string) =>
+      eventually(text, async () => {
+        await drag('dragOver');
+        return page.getByText(text).isVisible();
+      });
+    await shows('The session is not loaded yet');
+    nodes.resolve();
+    await loaded(page);
+    // What was under the pointer is gone.
+    await shows('Drop to upload');
+    await drag('dragCancel');
+    await page.getByText('Drop to upload').waitFor({ state: 'detached' });
+    await page.unroute('**/events');
   });
 });
+
+async function loaded(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'Overview' }).waitFor();
+  await page.locator('.placeholder-row').first().waitFor({ state: 'detached' });
+}
+
+type Drag = 'dragEnter' | 'dragOver' | 'drop' | 'dragCancel';
+
+/** Drags this file as the browser itself does. A drop needs that the same element was dragged over before. */
+async function dragAt(page: Page, x: number, y: number): Promise<(...types: Drag[]) => Promise<void>> {
+  const browser = await page.context().newCDPSession(page);
+  const data = { items: [], files: [fileURLToPath(import.meta.url)], dragOperationsMask: 1 };
+  return async (...types) => {
+    for (const type of types) await browser.send('Input.dispatchDragEvent', { type, x, y, data });
+  };
+}
 
 const many = 30;
 const stranger = '17b95b05-e6a1-470a-a5a8-71427340cf06';

@@ -35,7 +35,7 @@ export function SessionPageView(props: { sessionId: string }) {
         reload={reload}
         followed={followed}
         tab={tab}
-        upload={uploads.canUpload ? uploads.upload : null}
+        upload={uploads.refusal === null ? uploads.upload : null}
       />
       {failure !== null && <Failure what="The session could not be read." error={failure} retry={retry} />}
       {session?.templateChanged === true && !session.frozen && readRuns && (
@@ -60,7 +60,7 @@ export function SessionPageView(props: { sessionId: string }) {
           <Part tab={tab} adoptions={adoptions} {...{ session, reload, followed, uploads }} />
         </Tabs>
       )}
-      <DropOverlay isOpen={uploads.canUpload} onFiles={uploads.upload} />
+      <DropOverlay refusal={uploads.refusal} onFiles={uploads.upload} />
     </div>
   );
 }

@@ -43,7 +43,7 @@ export function Begin() {
         {message}
       </p>
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      <DropOverlay isOpen onFiles={begin} />
+      <DropOverlay onFiles={begin} />
     </Empty>
   );
 }
@@ -57,7 +57,7 @@ export function DropToBegin(props: { projectId: number | null }) {
     <>
       {message !== '' && <Notice tone="info">{message}</Notice>}
       {action.problem !== null && <Notice tone="error">{action.problem}</Notice>}
-      <DropOverlay isOpen onFiles={begin} />
+      <DropOverlay onFiles={begin} />
     </>
   );
 }

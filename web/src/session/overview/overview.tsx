@@ -45,7 +45,7 @@ export function Overview({ session, reload, followed, uploads }: TabProps) {
         <Loaded of={outputs} failure="The files could not be read." rows={2} label="Loading the overview">
           {({ outputs: files }) => (
             <>
-              {files.length === 0 && <Beginning canUpload={uploads.canUpload} />}
+              {files.length === 0 && <Beginning refusal={uploads.refusal} />}
               <Figures outputs={files} nodes={nodes} />
               <Remarks outputs={files} />
             </>
@@ -108,10 +108,10 @@ function Side({ session, reload, followed }: Pick<TabProps, 'session' | 'reload'
   );
 }
 
-function Beginning({ canUpload }: { canUpload: boolean }) {
+function Beginning({ refusal }: { refusal: string | null }) {
   return (
     <Empty title="No files yet">
-      <p>{canUpload ? 'Drop a recording anywhere on this page.' : 'The session accepts no uploads now.'}</p>
+      <p>{refusal ?? 'Drop a recording anywhere on this page.'}</p>
     </Empty>
   );
 }

@@ -6,8 +6,8 @@ import { dismissEnded, startUploads, useUploads } from './upload-store.ts';
 export interface SessionUploads {
   /** The uploads to nodes of the session. */
   readonly list: readonly Upload[];
-  /** False while the session is frozen, and where it has no node for files. */
-  readonly canUpload: boolean;
+  /** Why the session takes no file now; null: it takes files. */
+  readonly refusal: string | null;
   /** Starts uploads to the only input node. */
   readonly upload: (files: File[]) => void;
   readonly uploadTo: (nodeInstanceId: number, files: File[], identifier?: string) => void;
@@ -24,15 +24,18 @@ export function useSessionUploads({ nodes, window }: Followed): SessionUploads {
   // The person has seen how they ended.
   useEffect(() => () => dismissEnded(shownIds.current), []);
   const [message, setMessage] = useState('');
-  const frozen = window?.frozen === true;
   const inputs = nodes?.filter(({ parentIds }) => parentIds.length === 0) ?? [];
+  let refusal: string | null = null;
+  if (nodes === null) refusal = 'The session is not loaded yet.';
+  else if (window?.frozen === true) refusal = 'The session is frozen and accepts no uploads.';
+  else if (inputs.length === 0) refusal = 'The session has no node that takes files.';
   const uploadTo = (nodeInstanceId: number, files: File[], identifier?: string) => {
-    setMessage(frozen ? 'The session is frozen and accepts no uploads.' : '');
-    if (!frozen) startUploads(nodeInstanceId, files, identifier);
+    setMessage(refusal ?? '');
+    if (refusal === null) startUploads(nodeInstanceId, files, identifier);
   };
   const upload = (files: File[]) => {
-    if (inputs.length === 1) uploadTo(inputs[0]!.id, files);
+    if (refusal !== null || inputs.length === 1) uploadTo(inputs[0]?.id ?? 0, files);
     else setMessage('The session has several input nodes. Drop each file on its node in the pipeline.');
   };
-  return { list, canUpload: !frozen && inputs.length > 0, upload, uploadTo, message };
+  return { list, refusal, upload, uploadTo, message };
 }
