@@ -44,7 +44,8 @@ export async function startCollector(): Promise<Collector> {
   const spans: Span[] = [];
   const refused: string[] = [];
   const server = createServer(async (request, response) => {
-    const body = await text(request);
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
     const isJson = request.headers['content-type'] === 'application/json';
     if (request.method !== 'POST' || request.url !== '/v1/traces' || !isJson) {
       refused.push(`${request.method} ${request.url} ${request.headers['content-type']}`);

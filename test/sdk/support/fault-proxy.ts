@@ -94,7 +94,10 @@ function pass(
       onward.destroy();
       socket.destroy();
     });
-  onward.on('response', (answer) => void passAnswer(answer, response, fault));
+  onward.on('response', (answer) => {
+    // A caller that has gone must not fail the run.
+    passAnswer(answer, response, fault).catch(() => response.destroy());
+  });
 }
 
 async function passAnswer(
