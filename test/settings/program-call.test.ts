@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { compileCache } from '../support/caches.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 const programs = [
@@ -20,7 +21,8 @@ const programs = [
 /** Without a setting: what would go on ends with a line about one. */
 function call(program: string, ...args: string[]): Promise<{ code: unknown; out: string; err: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { cwd: checkout, env: {} }, (error, out, err) =>
+    const env = { NODE_COMPILE_CACHE: compileCache };
+    execFile(process.execPath, [program, ...args], { cwd: checkout, env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : error.code, out, err }),
     );
   });
