@@ -188,7 +188,8 @@ function readQuery(query: string, known: object): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   if (query === '') return values;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (!isStorableText(value)) throw new Problem('invalidRequest');
+    if (!isStorableText(value))
+      throw new Problem('invalidRequest', { message: `query.${name}: must hold no NUL.` });
     if (name in values && Object.hasOwn(known, name))
       throw new Problem('invalidRequest', {
         message: `query.${name}: is given more than once; several values are one text, with commas between them.`,

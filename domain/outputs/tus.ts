@@ -25,6 +25,9 @@ export function readByteCount(headers: HeaderValues, name: string): number {
 
 /** The size of a new upload. @throws Problem `invalidRequest`, `bodyTooLarge` */
 export function readUploadLength(headers: HeaderValues, maxBytes: number): number {
+  // Each part would become an output of its own.
+  if (headers['upload-concat'] !== undefined)
+    throw invalid('Parts cannot be joined: send the upload as one, without Upload-Concat.');
   if (headers['upload-defer-length'] !== undefined) throw invalid('The header Upload-Length is required.');
   const sizeBytes = readByteCount(headers, 'Upload-Length');
   if (sizeBytes > maxBytes) throw bodyTooLarge(maxBytes);

@@ -93,6 +93,15 @@ describe('tus-js-client', () => {
     });
   }
 
+  test('parallel parts of one file are refused: none becomes an output of its own', async () => {
+    const { nodeId } = await makeNode();
+    gate.set({ kind: 'pass' });
+    await expect(uploaded(nodeId, randomBytes(1000), { parallelUploads: 2 })).rejects.toThrow(
+      'Parts cannot be joined: send the upload as one, without Upload-Concat.',
+    );
+    expect(await outputsOf(nodeId)).toEqual([]);
+  });
+
   test('an upload whose program ended goes on from its address', async () => {
     const { nodeId } = await makeNode();
     const bytes = randomBytes(20 * mebibyte);

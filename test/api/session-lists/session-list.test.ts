@@ -162,6 +162,7 @@ describe('the session list', () => {
       '?state=failed&state=running',
       'query.state: is given more than once; several values are one text, with commas between them.',
     ],
+    ['?search=%00', 'query.search: must hold no NUL.'],
     [`?search=${'x'.repeat(256)}`, 'search must hold at most 255 characters.'],
   ])('refuses %s', async (query, message) => {
     expect(await list(query)).toMatchObject({ status: 400, body: { status: 'error', message } });
