@@ -182,6 +182,7 @@ export interface SessionRequest {
 
 export interface SessionUpdate {
   readonly name?: string | null | undefined;
+  /** An address, or the identifier that the session shows in its place: no change. */
   readonly email?: string | null | undefined;
   /** On a shared session it is a name: trimmed, not empty, without control characters. */
   readonly simulation_name?: string | null | undefined;

@@ -11,7 +11,7 @@ const kinds: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-const units: Readonly<Record<string, string>> = { string: ' characters', array: ' items' };
+const units: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
 
 export const inputFault: z.core.$ZodErrorMap = (issue) => {
   // JSON and queries know no `undefined`, by which the schemas would name what is missing.
@@ -26,6 +26,8 @@ export const inputFault: z.core.$ZodErrorMap = (issue) => {
       return bound(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
     case 'too_big':
       return bound(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    case 'invalid_format':
+      return issue.format === 'guid' ? 'must be a UUID' : 'is not valid';
     case 'custom':
     case 'invalid_union':
       return 'is not valid';
@@ -36,5 +38,7 @@ export const inputFault: z.core.$ZodErrorMap = (issue) => {
 
 function bound(origin: string, words: string, limit: number | bigint): string {
   const unit = units[origin];
-  return unit === undefined ? `must be ${words} ${limit}` : `must have ${words} ${limit}${unit}`;
+  return unit === undefined
+    ? `must be ${words} ${limit}`
+    : `must have ${words} ${limit} ${unit}${Number(limit) === 1 ? '' : 's'}`;
 }

@@ -16,11 +16,12 @@ const integerText = /^-?(0|[1-9]\d{0,15})$/;
 
 /** An id in a path: digits alone, 1 to 2^53 - 1. Parsed to a number. */
 export function pathId() {
+  const error = 'must be a positive integer';
   return z
     .string()
-    .regex(/^[1-9]\d{0,15}$/)
+    .regex(/^[1-9]\d{0,15}$/, { error })
     .transform(Number)
-    .refine((value) => value <= limits.maxId)
+    .refine((value) => value <= limits.maxId, { error })
     .meta({ type: 'integer', minimum: 1, maximum: limits.maxId, example: 7 });
 }
 

@@ -29,7 +29,7 @@ export const claimRequestSchema = z
       .string()
       .regex(
         instanceIdForm,
-        `instanceId must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-`,
+        `instanceId must hold 1 to ${limits.runnerInstanceCharacters} characters of A-Za-z0-9._:-.`,
       )
       .refine((instanceId) => !holdsToken(instanceId), 'instanceId must not hold a token.')
       .meta({ description: 'Id of the runner instance. An instance holds one task at a time.' }),

@@ -2,9 +2,10 @@
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
+import type { Person } from '../../domain/sessions/participant.ts';
 import { defaultIngestionNodeId } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
-import type { JsonObject } from '../../domain/text.ts';
+import { isEmail, type JsonObject } from '../../domain/text.ts';
 import { snakeValue } from '../../http/bodies/snake-case.ts';
 import { deleteSession, markSessionEnded } from '../../store/sessions/delete-session.ts';
 import { freezeSession, unfreezeSession } from '../../store/sessions/freeze-session.ts';
@@ -51,7 +52,7 @@ const update = defineRoute({
     // Addresses are resolved before the transaction, which must not wait for another service.
     const metadata =
       body.metadata && (await callersPart(database, params.id, body.metadata as JsonObject, people));
-    const person = body.email ? await people.resolve(body.email) : undefined;
+    const person = await newPerson(database, params.id, body.email, people);
     const outcome = await updateSession(database, params.id, {
       name: body.name ?? undefined,
       person,
@@ -78,6 +79,20 @@ async function callersPart(
   const session = await findSession(database, sessionId);
   const own = session?.isShared ? withoutPlatformKeys(metadata) : metadata;
   return hideAddresses(own, people, () => new Problem('invalidSessionData'));
+}
+
+/** The person of an address. The identifier that the session shows in place of an address changes nothing. */
+async function newPerson(
+  database: Services['database'],
+  sessionId: string,
+  email: string | null | undefined,
+  people: People,
+): Promise<Person | undefined> {
+  if (email == null) return undefined;
+  if (isEmail(email)) return people.resolve(email);
+  const session = await findSession(database, sessionId);
+  if (session !== undefined && session.emailIdentifier !== email) throw new Problem('invalidSessionData');
+  return undefined;
 }
 
 const freeze = defineRoute({

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { exampleValues } from '../../domain/examples.ts';
 import { limits } from '../../domain/limits.ts';
-import { isEmail } from '../../domain/text.ts';
 import { snakeSchema, snakeValue } from '../../http/bodies/snake-case.ts';
 import { bodyId, freeJson, nameText, optionalText } from '../../http/schemas.ts';
 import { priorityIn, priorityMeaning, sessionProjectSchema } from '../projects/schema.ts';
@@ -16,8 +15,8 @@ export const updateSessionSchema = z
     email: z
       .string()
       .transform((value) => value.trim())
-      .refine(isEmail, { error: 'must be an email address' })
-      .nullish(),
+      .nullish()
+      .meta({ description: 'An address, or the identifier that the session shows in its place: no change.' }),
     simulation_name: optionalText(limits.nameCharacters).nullish().meta({
       description: 'On a shared session it is a name: trimmed, not empty, without control characters.',
     }),

@@ -2,7 +2,7 @@
 
 import { isRefusal, sqlStates } from '../../domain/network/database-fault.ts';
 import { nodeStateCodes } from '../../domain/runs/node-state.ts';
-import type { Person } from '../../domain/sessions/participant.ts';
+import { isAnonymous, type Person } from '../../domain/sessions/participant.ts';
 import { logoUrlOf } from '../../domain/sessions/session.ts';
 import { withoutPlatformKeys } from '../../domain/sessions/shared-session.ts';
 import { isName, type JsonObject } from '../../domain/text.ts';
@@ -49,6 +49,7 @@ interface StoredSession {
   readonly sessionTemplateId: number;
   readonly userId: string;
   readonly emailIdentifier: string;
+  readonly emailKey: string;
 }
 
 export async function updateSession(
@@ -60,7 +61,7 @@ export async function updateSession(
     const update = await holdSession<SessionUpdate>(database, { sessionId }, async (tx) => {
       const [stored] = await tx.query<StoredSession>(
         `select machine_group is not null as is_shared, session_template_id,
-                user_id, email_identifier
+                user_id, email_identifier, email_key
            from session where id = $1`,
         [sessionId],
       );
@@ -71,7 +72,8 @@ export async function updateSession(
       if (template !== undefined && template !== stored.sessionTemplateId) {
         await replaceNodes(tx, sessionId, template);
       }
-      await write(tx, sessionId, { ...changes, simulationName }, stored);
+      const person = isKnown(changes.person, stored) ? undefined : changes.person;
+      await write(tx, sessionId, { ...changes, person, simulationName }, stored);
       return 'saved';
     });
     return update ?? 'missing';
@@ -80,6 +82,11 @@ export async function updateSession(
     if (isRefusal(error, sqlStates.exclusionViolation)) return 'invalid';
     throw error;
   }
+}
+
+/** Named by a token that resolves nobody, the person who is stored keeps an identifier that tells more. */
+function isKnown(person: Person | undefined, { emailKey }: StoredSession): boolean {
+  return person !== undefined && isAnonymous(person.identifier) && person.key === emailKey;
 }
 
 /** Part of the match key of shared sessions: stored as a request to join sends it, or no such request matches it. */

@@ -5,7 +5,7 @@ import type { RunningServer } from '../../../http/server/server.ts';
 import { makePerson } from '../../support/api.ts';
 import { type AuthWire, openAuthWire } from '../../support/network/auth-wire.ts';
 import { testEnvironment } from '../../support/stack.ts';
-import { type SessionWorld, sessionWorld } from './support.ts';
+import { type SessionWorld, sessionCreator, sessionWorld } from './support.ts';
 
 const platform = await testEnvironment();
 let auth: RunningServer;
@@ -148,6 +148,30 @@ test('a person whose address has changed is still the same participant', async (
   const joined = await world.join({ name: 'Renamed', email }, people.Instructor.token);
   expect([joined.status, joined.body.metadata.participants.length]).toEqual([200, 1]);
   expect((await world.call('POST', `/api/v2/session/${body.id}/close`, {}, person.token)).status).toBe(200);
+});
+
+test('a session that a device sends back as it got it does not change, nor who is in its email', async () => {
+  const { people, keyOf } = world;
+  const patch = async (id: string, json: unknown, token = people.offlineToken) =>
+    world.call('PATCH', `/api/v2/sessions/${id}`, json, token);
+  for (const email of [people.Trainee.email, 'somebody@example.org']) {
+    const { id } = await sessionCreator(world)({ Email: email, Metadata: { seat: 4 } });
+    const { body: shown } = await patch(id, {});
+    expect(await patch(id, shown)).toMatchObject({ status: 200, body: shown });
+    expect(await patch(id, { email })).toMatchObject({ status: 200, body: shown });
+    for (const other of [people.Instructor.userId, keyOf('nobody@example.org'), ''])
+      expect((await patch(id, { email: other, name: 'No' })).status).toBe(400);
+    expect((await patch(id, {})).body).toEqual(shown);
+  }
+});
+
+test('a person whom a device named is known as soon as a token that resolves them names them again', async () => {
+  const { people, keyOf } = world;
+  const { id } = await sessionCreator(world)({});
+  const named = async (token: string) =>
+    (await world.call('PATCH', `/api/v2/sessions/${id}`, { email: people.Trainee.email }, token)).body.email;
+  expect(await named(people.offlineToken)).toBe(keyOf(people.Trainee.email));
+  expect(await named(people.Developer.token)).toBe(people.Trainee.email);
 });
 
 test('no table holds an address, a token or a password after every route of sessions was called', async () => {
