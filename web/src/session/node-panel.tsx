@@ -11,6 +11,7 @@ import { lazy } from '../ui/lazy.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { Outputs } from './outputs.tsx';
 import { LastRun } from './runs.tsx';
+import { frozenRefusal } from './upload/uploads.ts';
 import { useWhy } from './why.ts';
 
 /** Few nodes have any. */
@@ -44,7 +45,7 @@ export function NodePanel(props: {
       <PanelHead node={node} isAsked={props.isAsked} />
       <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
       <NodeFacts node={node} />
-      {isInput && frozen && <p class="faint">The session is frozen and accepts no uploads.</p>}
+      {isInput && frozen && <p class="faint">{frozenRefusal}</p>}
       {isInput && !frozen && <UploadArea upload={props.upload} />}
       {readRuns && (
         <LastRun

@@ -3,6 +3,8 @@ import type { Followed } from '../follow.ts';
 import type { Upload } from './upload.ts';
 import { dismissEnded, startUploads, useUploads } from './upload-store.ts';
 
+export const frozenRefusal = 'The session is frozen and accepts no uploads.';
+
 export interface SessionUploads {
   /** The uploads to nodes of the session. */
   readonly list: readonly Upload[];
@@ -27,14 +29,15 @@ export function useSessionUploads({ nodes, window }: Followed): SessionUploads {
   const inputs = nodes?.filter(({ parentIds }) => parentIds.length === 0) ?? [];
   let refusal: string | null = null;
   if (nodes === null) refusal = 'The session is not loaded yet.';
-  else if (window?.frozen === true) refusal = 'The session is frozen and accepts no uploads.';
+  else if (window?.frozen === true) refusal = frozenRefusal;
   else if (inputs.length === 0) refusal = 'The session has no node that takes files.';
   const uploadTo = (nodeInstanceId: number, files: File[], identifier?: string) => {
     setMessage(refusal ?? '');
     if (refusal === null) startUploads(nodeInstanceId, files, identifier);
   };
   const upload = (files: File[]) => {
-    if (refusal !== null || inputs.length === 1) uploadTo(inputs[0]?.id ?? 0, files);
+    if (refusal !== null) setMessage(refusal);
+    else if (inputs.length === 1) uploadTo(inputs[0]!.id, files);
     else setMessage('The session has several input nodes. Drop each file on its node in the pipeline.');
   };
   return { list, refusal, upload, uploadTo, message };
