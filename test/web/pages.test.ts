@@ -49,11 +49,12 @@ describeInBrowser('the pages of the sidebar', () => {
   const sidebar = (tab: Page) => tab.getByRole('navigation', { name: 'Main' });
   const open = (name: string) => sidebar(page).getByRole('link', { name, exact: true }).click();
 
-  test('the sidebar shows each role its own parts', async () => {
+  test('the sidebar shows each role its own parts, as one list to a screen reader', async () => {
     const shown = async (role: 'Trainee' | 'Instructor') => {
       const tab = await browser.newPage();
       await signInAs(tab, api.url, people[role]);
       await sidebar(tab).getByRole('link', { name: 'Dashboards' }).waitFor();
+      expect(await sidebar(tab).getByRole('list').count()).toBe(1);
       const names = (await sidebar(tab).getByRole('link').allTextContents()).map((name) => name.trim());
       await tab.close();
       return names;

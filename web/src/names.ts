@@ -101,7 +101,7 @@ export function fileTitle(
   output: { readonly outputIdentifier: string; readonly contentType: string | null },
 ): string {
   const { outputIdentifier, contentType } = output;
-  if (fileName !== null) return fileName;
+  if (fileName !== null) return withoutDigest(fileName);
   return generated.test(outputIdentifier)
     ? capitalized(`${typeWord(contentType)} file`.trim())
     : withoutDigest(outputIdentifier);

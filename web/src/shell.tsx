@@ -1,10 +1,10 @@
-import type { ComponentChildren, RefObject } from 'preact';
+import { type ComponentChildren, Fragment, type RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { AccountButton } from './account.tsx';
 import type { User } from './api.ts';
 import { readPerson, signOut } from './auth.ts';
 import { type Resource, useEvery } from './hooks.ts';
-import type { NavigationSection } from './navigation.ts';
+import type { NavigationItem, NavigationSection } from './navigation.ts';
 import { covers, iconOf, useNavigation } from './navigation.ts';
 import { useGlobalKeys } from './palette/keys.ts';
 import { PartsDown } from './parts-down.tsx';
@@ -199,8 +199,15 @@ function Sidebar(props: {
       <div class="sidebar-stay">
         <Loaded of={navigation} failure="The menu could not be read." rows={3} label="Loading the menu">
           {(sections) =>
-            sections.map((section) => (
-              <SidebarSection key={section.code} section={section} path={props.path} onGo={props.onGo} />
+            listsOf(sections).map(({ code, title, items }) => (
+              <Fragment key={code}>
+                {title !== null && <h2 class="sidebar-title">{title}</h2>}
+                <ul>
+                  {items.map((item) => (
+                    <SidebarItem key={item.code} item={item} path={props.path} onGo={props.onGo} />
+                  ))}
+                </ul>
+              </Fragment>
             ))
           }
         </Loaded>
@@ -209,26 +216,32 @@ function Sidebar(props: {
   );
 }
 
-function SidebarSection(props: { section: NavigationSection; path: string; onGo: () => void }) {
-  const { section, path } = props;
-  const isItem = section.items.length === 1 && section.items[0]?.title === section.title;
+interface SidebarList {
+  readonly code: string;
+  readonly title: string | null;
+  readonly items: readonly NavigationItem[];
+}
+
+/** Sections of one page of the same title stand in one list: a screen reader says how many pages it holds. */
+function listsOf(sections: readonly NavigationSection[]): SidebarList[] {
+  const lists: SidebarList[] = [];
+  for (const { code, title, items } of sections) {
+    const isPage = items.length === 1 && items[0]!.title === title;
+    const last = lists.at(-1);
+    if (isPage && last?.title === null) lists.splice(-1, 1, { ...last, items: [...last.items, ...items] });
+    else lists.push({ code, title: isPage ? null : title, items });
+  }
+  return lists;
+}
+
+function SidebarItem(props: { item: NavigationItem; path: string; onGo: () => void }) {
+  const { item, path } = props;
   return (
-    <>
-      {!isItem && <h2 class="sidebar-title">{section.title}</h2>}
-      <ul>
-        {section.items.map((item) => (
-          <li key={item.code}>
-            <a
-              href={item.url}
-              onClick={props.onGo}
-              {...(covers(item, path) ? { 'aria-current': 'page' } : {})}
-            >
-              <Icon name={iconOf(item.icon)} />
-              {item.title}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </>
+    <li>
+      <a href={item.url} onClick={props.onGo} {...(covers(item, path) ? { 'aria-current': 'page' } : {})}>
+        <Icon name={iconOf(item.icon)} />
+        {item.title}
+      </a>
+    </li>
   );
 }

@@ -65,7 +65,7 @@ function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => v
         <h1>
           <a class="strong-link" href={`/sessions/${run.sessionId}?node=${run.nodeInstanceId}`}>
             {titleOf(run.nodeName)}
-          </a>
+          </a>{' '}
           <span class="run-number">
             attempt {run.attempt} of {run.maxAttempts}
           </span>

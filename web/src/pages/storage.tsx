@@ -83,6 +83,7 @@ function StorageTable({ projects, allBytes }: { projects: Projects; allBytes: nu
 }
 
 function ProjectRow({ project, allBytes }: { project: Projects[number]; allBytes: number }) {
+  const share = `${formatBytes(project.outputBytes)} of ${formatBytes(allBytes)}`;
   return (
     <tr>
       <td class="wrap-anywhere">
@@ -100,8 +101,9 @@ function ProjectRow({ project, allBytes }: { project: Projects[number]; allBytes
           max={Math.max(1, allBytes)}
           value={project.outputBytes}
           aria-label={`Share of ${project.projectTitle}`}
+          aria-valuetext={share}
         >
-          {formatCount(project.outputBytes)}
+          {share}
         </meter>
       </td>
       <td data-label="Sessions" class="figure">

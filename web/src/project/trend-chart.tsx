@@ -1,5 +1,5 @@
 import type { SessionListRow } from '../api.ts';
-import { formatDate, formatDateTime } from '../format.ts';
+import { formatDate, formatDateTime, plural } from '../format.ts';
 import { type Resource, useResource } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { Select } from '../ui/form.tsx';
@@ -79,7 +79,7 @@ function Plot({ path, points }: { path: string; points: readonly TrendPoint[] })
         ))}
       </div>
       <svg viewBox={`0 0 ${width} ${height}`} class="project-trend-chart">
-        <title>{`${path} of ${points.length} sessions, oldest first`}</title>
+        <title>{`${path} of ${plural(points.length, 'session', 'sessions')}, oldest first`}</title>
         {levels.map((level) => (
           <line key={level} x1={0} x2={width} y1={yOf(level)} y2={yOf(level)} />
         ))}

@@ -18,8 +18,7 @@ export function useFilePicker(props: {
       type="file"
       multiple={props.multiple}
       accept={props.accept}
-      class="visually-hidden"
-      tabIndex={-1}
+      hidden
       aria-label={props.label}
       onChange={(event) => {
         const files = [...(event.currentTarget.files ?? [])];

@@ -131,7 +131,7 @@ function FileRow(props: {
       <td data-label="From" class="wrap-anywhere">
         {nodeName !== null && (
           <a href={tabAddress(props.sessionId, 'pipeline', output.nodeInstanceId)}>{titleOf(nodeName)}</a>
-        )}
+        )}{' '}
         {props.uploader !== null && <span class="faint uploader">by {props.uploader}</span>}
       </td>
       <td data-label="Created" class="nowrap">
