@@ -4,6 +4,7 @@ import { Upload } from 'tus-js-client';
 import { describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../../store/connection/failpoint.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openGate } from '../../support/network/gate.ts';
 import { inputNode, templateFile } from '../../support/templates.ts';
 import { expectOnlyReferredAfterSweep, faultWorld } from '../fault-world.ts';
 
@@ -46,10 +47,11 @@ describe.each(['NewSession', 'LatestSession'])('an API process is killed, ingest
   test.each(places)('%s: the caller goes on at another one', async (_place, failpoint) => {
     const ingest = await newIngest(behaviour);
     const api = await processes.startApi({ failpoint });
+    const gate = await openGate(api.url);
     const bytes = randomBytes(sizeBytes);
     const done = new Promise<void>((resolve, reject) => {
       new Upload(bytes, {
-        endpoint: `${api.url}/api/v2/ingest-uploads/${ingest.urlPath}`,
+        endpoint: `${gate.url}/api/v2/ingest-uploads/${ingest.urlPath}`,
         headers: { 'x-ingest-secret': ingest.secret },
         metadata: { identifier: 'lap-1' },
         retryDelays: Array(400).fill(100),
@@ -59,10 +61,10 @@ describe.each(['NewSession', 'LatestSession'])('an API process is killed, ingest
       }).start();
     });
     expect(await api.ended).toBe('SIGKILL');
-    const next = await processes.startApi({ port: api.port });
+    gate.leadTo(living.url);
     await done;
     expect(await madeBy(ingest)).toMatchObject([{ files: files(bytes) }]);
-    next.kill('SIGTERM');
+    await gate.close();
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Failpoint } from '../../../store/connection/failpoint.ts';
 import { ask } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openGate } from '../../support/network/gate.ts';
 import type { ApiProcess } from '../../support/processes.ts';
 import { expectOnlyReferredAfterSweep, faultWorld } from '../fault-world.ts';
 import { outsideChain } from '../http-runner.ts';
@@ -70,11 +71,13 @@ describe('an API process is killed', () => {
     ['after the commit of the output', 'upload-committed'],
   ] as [string, Failpoint][])('%s', async (_place, failpoint) => {
     const api = await processes.startApi({ failpoint });
-    const upload = await uploading(api.url);
-    const next = await replaced(api);
+    const gate = await openGate(api.url);
+    const upload = await uploading(gate.url);
+    expect(await api.ended).toBe('SIGKILL');
+    gate.leadTo(living.url);
     await upload.done;
     await upload.expectOnce();
-    next.kill('SIGTERM');
+    await gate.close();
   });
 
   test('between pieces and within them, five times', async () => {
@@ -117,57 +120,54 @@ describe('all bytes are in, the API process is killed, and the caller never retu
     return status === 404 ? [] : body;
   }
 
-  test.each([
-    ['before the store assembles the object', 'upload-whole', sizeBytes],
-    ['after the store has assembled it', 'multipart-completed', 5_000],
-    ['before the commit of the output', 'upload-stored', 5_000],
-    ['before the object of an empty one is assembled', 'upload-whole', 0],
-  ] as [string, Failpoint, number][])(
-    'a worker makes the output once: %s',
-    async (_place, failpoint, length) => {
-      const bytes = randomBytes(length);
-      const nodeId = await abandoned(failpoint, bytes);
-      const workers = await Promise.all([
-        processes.startWorker('workflows'),
-        processes.startWorker('workflows'),
-      ]);
+  const freeze = (nodeId: number, at: 'clock_timestamp()' | 'null') =>
+    database.query(
+      `update session set frozen_at = ${at} where id = (select session_id from node_instance where id = $1)`,
+      [nodeId],
+    );
+
+  test('workers make each output once; that of a frozen session when it is open again', async () => {
+    const places: [Failpoint, Buffer][] = [
+      ['upload-whole', randomBytes(sizeBytes)],
+      ['multipart-completed', randomBytes(5_000)],
+      ['upload-stored', randomBytes(5_000)],
+      ['upload-whole', Buffer.alloc(0)],
+    ];
+    const [frozen, ...nodes] = await Promise.all([
+      abandoned('upload-whole', randomBytes(5_000)),
+      ...places.map(([failpoint, bytes]) => abandoned(failpoint, bytes)),
+    ]);
+    await freeze(frozen, 'clock_timestamp()');
+    const workers = await Promise.all([
+      processes.startWorker('workflows'),
+      processes.startWorker('workflows'),
+    ]);
+    for (const [index, nodeId] of nodes.entries()) {
+      const [failpoint, bytes] = places[index]!;
       await eventually('the output is there', async () => (await outputsOf(nodeId)).length > 0);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
-      expect(await outputsOf(nodeId)).toMatchObject([{ sizeBytes: length, sha256 }]);
+      expect(await outputsOf(nodeId), failpoint).toMatchObject([{ sizeBytes: bytes.length, sha256 }]);
       const audited = await database.query(
         `select actor_kind, actor_id is not null as is_known from audit_entry
           where action = 'uploadNodeOutput' and object_id = $1`,
         [String(nodeId)],
       );
-      expect(audited).toEqual([{ actorKind: 'platform', isKnown: true }]);
-      for (const worker of workers) worker.kill('SIGTERM');
-      await Promise.all(workers.map(({ ended }) => ended));
-    },
-  );
-
-  test('one to a frozen session waits until that is open again', async () => {
-    const nodeId = await abandoned('upload-whole', randomBytes(5_000));
-    const freeze = (at: string) =>
-      database.query(
-        `update session set frozen_at = ${at} where id = (select session_id from node_instance where id = $1)`,
-        [nodeId],
-      );
-    await freeze('clock_timestamp()');
+      expect(audited, failpoint).toEqual([{ actorKind: 'platform', isKnown: true }]);
+    }
     const isForgotten = `coalesce(writer_seen_at, created_at) < clock_timestamp() - interval '20 s'`;
-    const worker = await processes.startWorker('workflows');
     await eventually(
       'it waits for longer than a worker does',
       () =>
         database
-          .query(`select 1 from resumable_upload where node_instance_id = $1 and ${isForgotten}`, [nodeId])
+          .query(`select 1 from resumable_upload where node_instance_id = $1 and ${isForgotten}`, [frozen])
           .then(({ length }) => length > 0),
       60_000,
     );
-    expect(await outputsOf(nodeId)).toEqual([]);
-    await freeze('null');
-    await eventually('the output is there', async () => (await outputsOf(nodeId)).length === 1);
-    worker.kill('SIGTERM');
-    await worker.ended;
+    expect(await outputsOf(frozen)).toEqual([]);
+    await freeze(frozen, 'null');
+    await eventually('the output is there', async () => (await outputsOf(frozen)).length === 1);
+    for (const worker of workers) worker.kill('SIGTERM');
+    await Promise.all(workers.map(({ ended }) => ended));
   });
 });
 

@@ -37,6 +37,8 @@ export interface Gate {
   /** Chunks and connections that met a fault. */
   readonly treated: number;
   set(mode: GateMode): void;
+  /** New connections go to this address. */
+  leadTo(target: string): void;
   close(): Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export async function openGate(target: string): Promise<Gate> {
 const breaking = new Set(['shut', 'stall']);
 
 class TcpGate implements Gate {
-  readonly #target: URL;
+  #target: URL;
   readonly #sockets = new Set<Socket>();
   /** Connections whose answers were dropped, and which cannot be used further. */
   readonly #spoilt = new Set<Socket>();
@@ -89,6 +91,10 @@ class TcpGate implements Gate {
     for (const socket of breaking.has(mode.kind) ? this.#sockets : this.#spoilt) socket.destroy();
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
+  }
+
+  leadTo(target: string): void {
+    this.#target = new URL(target);
   }
 
   async close(): Promise<void> {
