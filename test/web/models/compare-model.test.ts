@@ -130,9 +130,13 @@ const nothing = { annotations: new Map(), starts: new Map() };
 
 describe('the common axis', () => {
   const recordings = recordingsOf(three, [1, 3]);
-  const lap = [{ label: 'Lap 1', from: new Date(start + 20_000).toISOString() }] as unknown as Annotation[];
+  /** Newest first, as people made them; one before the recording begins. */
+  const lap = [40_000, 20_000, -1].map((atMs) => ({
+    label: 'Lap 1',
+    from: new Date(start + atMs).toISOString(),
+  })) as unknown as Annotation[];
 
-  test('begins at the start of each recording, at the clock, or at an annotation', () => {
+  test('begins at the start of each recording, at the clock, or at its first annotation', () => {
     const none = new Map<string, number>();
     const starts = shiftsOf(recordings, { by: 'start' }, none, nothing);
     expect(commonSpan(recordings, starts)).toEqual({ fromMs: 0, toMs: 60_000 });
