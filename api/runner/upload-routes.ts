@@ -66,7 +66,7 @@ const start = defineRoute({
   ],
   async handler(context) {
     const caller = callerOf(context);
-    return await answerHolder(context, caller, 'startTaskUpload', () => startUpload(context, caller));
+    return await answerHolder(context, caller, () => startUpload(context, caller));
   },
 });
 
