@@ -129,7 +129,6 @@ async function writeRecording(
   const { description, rowCount } = await converter.convert({
     ...paths,
     contentType: input.contentType,
-    contentEncoding: input.contentEncoding,
     outputIdentifier: originOf(input).outputIdentifier,
     source: originOf(input),
     configuration,
