@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
-import { apiStage, ask, makePerson } from '../support/api.ts';
+import { apiStage, makePerson } from '../support/api.ts';
 
 const { api, call, people } = await apiStage({ routes: projectRoutes });
 
