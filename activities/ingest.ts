@@ -8,7 +8,8 @@ import {
   queuedUploads,
 } from '../store/uploads/queued-uploads.ts';
 import { activityNames } from '../workflows/contract.ts';
-import { type PackServices, packSmall } from './pack-uploads.ts';
+import { packSmall } from './pack-uploads.ts';
+import type { ActivityServices } from './services.ts';
 
 export interface IngestActivities {
   /**
@@ -18,8 +19,6 @@ export interface IngestActivities {
   [activityNames.drainQueue](projectId: number): Promise<{ published: number; more: boolean }>;
 }
 
-export type IngestServices = PackServices;
-
 /** Uploads that are read together: the small ones of a session among them are packed into one object. */
 const drainedTogether = 500;
 /** Uploads of a session that are published in one transaction, which holds the session for some ten milliseconds. */
@@ -28,7 +27,7 @@ const publishedTogether = 100;
 const drainForMs = 20_000;
 const heartbeatEveryMs = 3_000;
 
-export function createIngestActivities(services: IngestServices): IngestActivities {
+export function createIngestActivities(services: ActivityServices): IngestActivities {
   return {
     async [activityNames.drainQueue](projectId) {
       const context = Context.current();
@@ -45,7 +44,7 @@ export function createIngestActivities(services: IngestServices): IngestActiviti
 }
 
 async function drainProject(
-  services: IngestServices,
+  services: ActivityServices,
   drain: { readonly projectId: number; published: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -85,7 +84,7 @@ function bySession(uploads: readonly QueuedUpload[]): Map<string, QueuedUpload[]
 }
 
 async function publishSession(
-  services: IngestServices,
+  services: ActivityServices,
   sessionId: string,
   uploads: readonly QueuedUpload[],
   signal: AbortSignal,

@@ -4,7 +4,8 @@ import { leaseTimes } from '../domain/runs/lease-times.ts';
 import type { TaskHolder } from '../store/runners/holder.ts';
 import { isClaimOpen, recordHeartbeat } from '../store/runners/lease.ts';
 import type { ClaimedTask } from '../store/runs/claims.ts';
-import { type BuiltinServices, ClaimLostError } from './builtin/node.ts';
+import { ClaimLostError } from './builtin/node.ts';
+import type { ActivityServices } from './services.ts';
 
 const { renewEveryMs } = leaseTimes;
 
@@ -23,7 +24,7 @@ export function mustRelease(
 export function keepAlive(
   task: ClaimedTask,
   caller: TaskHolder,
-  services: BuiltinServices,
+  services: ActivityServices,
   stopping: AbortSignal,
 ) {
   const context = Context.current();

@@ -2,21 +2,12 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
-import type { Database } from '../store/connection/database.ts';
 import { findDataSource } from '../store/objects/data-sources.ts';
-import type { HeldObjects, PendingObjects } from '../store/objects/held-objects.ts';
+import type { HeldObjects } from '../store/objects/held-objects.ts';
 import { newObjectKey, type ObjectStore } from '../store/objects/object-store.ts';
-import type { ObjectStores } from '../store/objects/object-stores.ts';
 import type { BundlePlace, QueuedUpload } from '../store/uploads/queued-uploads.ts';
-
-export interface PackServices {
-  readonly database: Database;
-  readonly objects: ObjectStores;
-  readonly pending: PendingObjects;
-  readonly log: Logger;
-}
+import type { ActivityServices } from './services.ts';
 
 /** Small objects that are read at once: each is held in memory as a whole. */
 const readAhead = 8;
@@ -28,7 +19,7 @@ const readAhead = 8;
  * @returns where uploads lie now, by their ids; the others keep their own objects
  */
 export async function packSmall(
-  services: PackServices,
+  services: ActivityServices,
   bundles: HeldObjects,
   uploads: readonly QueuedUpload[],
   signal: AbortSignal,

@@ -22,16 +22,12 @@ import { traced } from '../telemetry/trace.ts';
 import { activityNames } from '../workflows/contract.ts';
 import { DataSourceFault, DataSources } from './builtin/data-sources.ts';
 import { NoRoomError, type RoomSettings, workFolderPrefix } from './builtin/disk-room.ts';
-import {
-  type BuiltinServices,
-  type BuiltinTools,
-  ClaimLostError,
-  InvalidInputError,
-} from './builtin/node.ts';
+import { type BuiltinTools, ClaimLostError, InvalidInputError } from './builtin/node.ts';
 import { builtinNodes } from './builtin/nodes.ts';
 import { letOthersFirst } from './builtin-order.ts';
 import { keepAlive, mustRelease } from './keep-alive.ts';
 import { RunLog } from './run-log.ts';
+import type { ActivityServices } from './services.ts';
 
 export { builtinNodes, shippedTemplate } from './builtin/nodes.ts';
 
@@ -55,7 +51,7 @@ type Tools = BuiltinTools & { readonly stopping: AbortSignal };
 
 /** @param stopping aborts when the process must end */
 export function createBuiltinActivities(
-  services: BuiltinServices,
+  services: ActivityServices,
   stopping: AbortSignal,
   disk: BuiltinDisk,
 ): BuiltinActivities {
@@ -86,7 +82,7 @@ export function createBuiltinActivities(
 
 /** Works on a task and ends it; undefined when its end was decided elsewhere. */
 async function runClaimed(
-  services: BuiltinServices,
+  services: ActivityServices,
   tools: Tools,
   caller: TaskHolder,
   task: ClaimedTask,
@@ -110,7 +106,7 @@ async function runClaimed(
 
 /** Ends the task, with retries while the database is unavailable: the lease is prolonged when it is back. */
 async function endHeld(
-  { database }: BuiltinServices,
+  { database }: ActivityServices,
   { stopping }: Tools,
   caller: TaskHolder,
   end: TaskEnd,
@@ -144,7 +140,7 @@ function failAfterRefusal(why: EndRefusal): TaskEnd {
  * The attempt was ended elsewhere, or another execution holds it: then this one waits for that end. In a frozen session
  * it ends here: the reconcile after the unfreeze starts another.
  */
-async function outcomeElsewhere(services: BuiltinServices, runId: string, attempt: number) {
+async function outcomeElsewhere(services: ActivityServices, runId: string, attempt: number) {
   const outcome = await attemptOutcome(services.database, runId, attempt);
   if (outcome === undefined && (await isRunFrozen(services.database, runId))) return { outcome: 'frozen' };
   if (outcome === undefined) throw ApplicationFailure.retryable('The run is held by another execution.');
@@ -154,7 +150,7 @@ async function outcomeElsewhere(services: BuiltinServices, runId: string, attemp
 async function execute(
   task: ClaimedTask,
   caller: TaskHolder,
-  services: BuiltinServices,
+  services: ActivityServices,
   tools: Tools,
 ): Promise<TaskEnd> {
   const node = builtinNodes.find(({ name }) => name === task.nodeTemplate);
@@ -201,7 +197,7 @@ async function execute(
 }
 
 /** Undefined where none can be made, which is not the run's fault: a folder that is gone, a full disk. */
-async function makeWorkDir({ log }: BuiltinServices): Promise<string | undefined> {
+async function makeWorkDir({ log }: ActivityServices): Promise<string | undefined> {
   try {
     return await mkdtemp(join(process.env.TEMP_DIR ?? tmpdir(), workFolderPrefix));
   } catch (error) {
@@ -246,7 +242,7 @@ function endAfter(error: unknown, signal: AbortSignal): TaskEnd {
 async function endAfterSource(
   fault: DataSourceFault,
   runId: string,
-  services: BuiltinServices,
+  services: ActivityServices,
 ): Promise<TaskEnd> {
   const { category, message: reason } = fault;
   if (fault.kind === 'refused') return { kind: 'fail', category, reason };
@@ -258,7 +254,7 @@ async function endAfterSource(
 async function endAfterRelease(
   reason: string,
   runId: string,
-  { database }: BuiltinServices,
+  { database }: ActivityServices,
   category: 'error' | 'timeout' = 'error',
 ): Promise<TaskEnd> {
   const releases = await countReleases(database, runId).catch(() => 0);

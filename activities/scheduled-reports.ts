@@ -1,7 +1,6 @@
 /** The activity of the report schedule's workflow: writing the file that is due. */
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
-import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseAway } from '../domain/network/database-fault.ts';
 import { orderedColumns, reportFileName } from '../domain/reports/report.ts';
@@ -12,7 +11,6 @@ import {
   findDataSourceByName,
   platformDataSourceName,
 } from '../store/objects/data-sources.ts';
-import type { PendingObjects } from '../store/objects/held-objects.ts';
 import { isStoreAway, newObjectKey, ObjectTooLarge } from '../store/objects/object-store.ts';
 import type { ObjectStores } from '../store/objects/object-stores.ts';
 import { writeCsv } from '../store/reports/csv.ts';
@@ -28,19 +26,13 @@ import {
 import { sparingMemory } from '../store/reports/spare-memory.ts';
 import { writeXlsx } from '../store/reports/xlsx.ts';
 import { activityNames } from '../workflows/contract.ts';
+import type { ActivityServices } from './services.ts';
 
 export interface ReportActivities {
   /** Writes the schedule's file if it is due. `nextInSeconds`: until the next one; null: none is scheduled. */
   [activityNames.writeReports](
     scheduleId: string,
   ): Promise<{ written: number; nextInSeconds: number | null }>;
-}
-
-export interface ReportServices {
-  readonly database: Database;
-  readonly objects: ObjectStores;
-  readonly pending: PendingObjects;
-  readonly log: Logger;
 }
 
 const heartbeatEveryMs = 3_000;
@@ -54,7 +46,7 @@ const people: ReportPeople = {
   shown: async (identifiers) => new Map(Array.from(identifiers, (id) => [id, { id, name: id, email: '' }])),
 };
 
-export function createReportActivities(services: ReportServices): ReportActivities {
+export function createReportActivities(services: ActivityServices): ReportActivities {
   return {
     async [activityNames.writeReports](scheduleId) {
       const context = Context.current();
@@ -74,7 +66,7 @@ export function createReportActivities(services: ReportServices): ReportActiviti
 }
 
 /** @throws what may go well at the next attempt */
-async function writeDue(services: ReportServices, due: DueReport, signal: AbortSignal): Promise<boolean> {
+async function writeDue(services: ActivityServices, due: DueReport, signal: AbortSignal): Promise<boolean> {
   try {
     return await writeFile(services, due, signal);
   } catch (error) {
@@ -97,7 +89,7 @@ function reasonOf(error: unknown): string {
   return 'The rows could not be read or the file could not be stored; the log of the worker says more.';
 }
 
-async function writeFile(services: ReportServices, due: DueReport, signal: AbortSignal): Promise<boolean> {
+async function writeFile(services: ActivityServices, due: DueReport, signal: AbortSignal): Promise<boolean> {
   const { database, objects, pending } = services;
   const dataSource = await findDataSourceByName(database, platformDataSourceName);
   const report = await findReport(database, due.reportKey);

@@ -2,7 +2,6 @@
 import type { Logger } from 'pino';
 import { type AuthService, authRoutes, openAuthService } from '../auth/service.ts';
 import { authSettings } from '../auth/settings.ts';
-import type { Route } from '../http/route.ts';
 import type { RouteSet } from '../http/routing.ts';
 import { type Environment, readSettings } from '../settings/read.ts';
 import { readPlatformState } from '../store/administration/platform-state.ts';
@@ -126,9 +125,7 @@ export async function compose(environment: Environment): Promise<ComposedApi> {
     telemetry: settings.telemetry,
     authRouteSet:
       inside?.routeSet ??
-      forwardTo(AUTH_URL, authRoutes as unknown as readonly Route[], undefined, (requestId) =>
-        services.auth.findActive([], requestId),
-      ),
+      forwardTo(AUTH_URL, authRoutes, (requestId) => services.auth.findActive([], requestId)),
     async check() {
       await checkSchema(database);
       const away = await reportReader?.check(database);

@@ -39,7 +39,7 @@ export function answeringOnce(keeper: KeyKeeper): RouteMiddleware {
 
 export type HandledContext = Pick<
   RouteContext<unknown, unknown, unknown, UploadBody | undefined, unknown, Services>,
-  'params' | 'body' | 'request' | 'services'
+  'routeId' | 'params' | 'body' | 'request' | 'services'
 >;
 
 /**
@@ -48,8 +48,7 @@ export type HandledContext = Pick<
  * @param caller kind and id
  */
 export async function answerHandled<R extends Reply>(
-  { params, body, request, services }: HandledContext,
-  routeId: string,
+  { routeId, params, body, request, services }: HandledContext,
   caller: string,
   run: () => Promise<R>,
 ): Promise<R> {

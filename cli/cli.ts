@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
+import { isUuid } from '../client/uuid.ts';
 import { connect } from './connection.ts';
 import type { PlatformClient } from './platform-client.ts';
 
@@ -79,7 +80,7 @@ export function instant(value: string): string {
 }
 
 export function uuid(value: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
+  if (isUuid(value)) return value.toLowerCase();
   throw new InvalidArgumentError('It must be an id like 0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10.');
 }
 

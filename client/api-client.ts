@@ -117,7 +117,7 @@ export class ApiClient {
     const response = await this.#open(name, { ...given, signal });
     given.onHeaders?.(response.headers);
     const text = await this.#text(response, signal);
-    if (text === '') return undefined as Reply<Name>;
+    if (text === '') return undefined;
     try {
       return JSON.parse(text);
     } catch {

@@ -172,7 +172,7 @@ function recordingFacts({ rowCount, time, channels }: DashboardSource): Facts {
   return new Map<string, unknown>([
     ['Rows', rowCount],
     ['Time', time.basis === 'column' ? time.kind : 'none'],
-    ['Duration', hasTime ? `${(Date.parse(time.to!) - Date.parse(time.from!)) / 1000} s` : undefined],
+    ['Duration', hasTime ? `${(Date.parse(time.to) - Date.parse(time.from)) / 1000} s` : undefined],
     ['Channels', new Set(channels.map(channelText))],
   ]);
 }

@@ -8,6 +8,11 @@ export function isStorableText(value: string): boolean {
   return !value.includes('\u0000') && value.isWellFormed();
 }
 
+/** A UUID of any version, in either case. */
+export function isUuid(value: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
+}
+
 /** The start of a text. A cut may leave half a character, which the database would refuse: it is replaced. */
 export function startOf(value: string, maxUnits: number): string {
   return value.slice(0, maxUnits).toWellFormed();

@@ -107,7 +107,7 @@ export function routeSet<Services>(
     handled(services),
   ];
   return {
-    routes: routes as unknown as readonly Route[],
+    routes,
     middlewares: (route) => list.flatMap((make) => make(route) ?? []),
   };
 }

@@ -201,10 +201,11 @@ function readQuery(query: string, known: object): Record<string, string> {
 
 /** Runs the route's handler; the middlewares before it then process its reply. */
 export function handled<Services>(services: Services): RouteMiddleware {
-  return ({ handler }) =>
+  return ({ id, handler }) =>
     async ({ state }) => {
       const { method, url, headers, bearer, remoteAddress, requestId, life, facts, shutdown } = state;
       const reply = await (handler as Route<Services>['handler'])({
+        routeId: id,
         params: state.params,
         query: state.queryValues,
         headers: state.headerValues,

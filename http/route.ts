@@ -9,7 +9,7 @@
  *     tags: ['Projects'],
  *     access: access.projectRead,                      // a row of domain/access/access.ts
  *     params: z.object({ id: pathId() }),              // a wrong form is the 404 that `refusals.params` names
- *     query: z.object({ page: queryInteger({ min: 1, initial: 1 }) }),
+ *     query: z.object({ page: integerParameter({ min: 1, initial: 1 }) }),
  *     responses: { 200: { description: 'The project.', schema: projectSchema } },
  *     errors: ['projectNotFound'],                     // keys of domain/errors.ts that the handler throws
  *     refusals: { params: 'projectNotFound', body: 'invalidProjectData' },
@@ -143,6 +143,7 @@ type WhoFor<Principal, Rule> = Rule extends { readonly open: false; readonly tok
   : null;
 
 export type RouteContext<Params, Query, Headers, Body, Who, Services> = {
+  readonly routeId: string;
   readonly params: Params;
   readonly query: Query;
   /** Parsed by the route's `headers` schema; `request.headers` has all of them. */

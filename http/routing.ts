@@ -1,6 +1,6 @@
 /** The routes in @koa/router, behind an index. */
 import { METHODS } from 'node:http';
-import Router, { type RouterContext, type RouterMiddleware } from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import type { Call, Middleware } from './call.ts';
 import { idsInPath } from './log-fields.ts';
 import { allPaths } from './paths.ts';
@@ -42,7 +42,7 @@ export function routed(sets: readonly RouteSet[]): Middleware {
     const beginning = path.split('/{', 1)[0] ?? '';
     const router = routers.get(beginning) ?? new Router<Call>(routerOptions);
     routers.set(beginning, router);
-    router.register(patternOf(path), [...methods], [...stack] as unknown as RouterMiddleware<Call>[]);
+    router.register(patternOf(path), [...methods], [...stack]);
   }
   const index = new Map([...routers].map(([beginning, router]) => [beginning, router.routes()]));
   const longest = Math.max(0, ...[...index.keys()].map(({ length }) => length));

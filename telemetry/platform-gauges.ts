@@ -148,7 +148,7 @@ queueGauge(
   'sdp_queue_tasks',
   'Tasks that can be claimed now, by node template.',
   (queue) => queue.tasks,
-  (one, other) => one! + other!,
+  (one, other) => one + other,
 );
 queueGauge(
   'sdp_queue_oldest_seconds',

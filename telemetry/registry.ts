@@ -45,19 +45,17 @@ const maxWaitMs = 1_000;
 
 /** Further text in the same format, as of Temporal's native worker. */
 export type FurtherMetrics = () => Promise<string>;
-const further = new Set<FurtherMetrics>();
+const further: FurtherMetrics[] = [];
 
-/** @returns a function that removes them */
-export function addFurtherMetrics(source: FurtherMetrics): () => void {
-  further.add(source);
-  return () => void further.delete(source);
+export function addFurtherMetrics(source: FurtherMetrics): void {
+  further.push(source);
 }
 
 /** All metrics of the process. A further source that fails or takes longer than a second is left out. */
 export async function scrape(): Promise<string> {
   const [own, ...others] = await Promise.all([
     registry.metrics(),
-    ...[...further].map((source) => withLimit(source(), maxWaitMs).catch(() => '')),
+    ...further.map((source) => withLimit(source(), maxWaitMs).catch(() => '')),
   ]);
   return [own, ...others].map((text) => (text === '' || text.endsWith('\n') ? text : `${text}\n`)).join('');
 }

@@ -5,9 +5,9 @@
  */
 import { flushCompileCache } from 'node:module';
 import { Runtime, Worker } from '@temporalio/worker';
-import type { Logger } from 'pino';
 import { createIngestActivities } from '../activities/ingest.ts';
 import { createReportActivities } from '../activities/scheduled-reports.ts';
+import type { ActivityServices } from '../activities/services.ts';
 import { createSessionActivities } from '../activities/session-graph.ts';
 import { createWindowActivities } from '../activities/window.ts';
 import { readCall } from '../settings/program-call.ts';
@@ -74,13 +74,9 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-interface Process {
+interface Process extends ActivityServices {
   readonly settings: Settings;
-  readonly database: Database;
-  readonly objects: ObjectStores;
-  readonly pending: PendingObjects;
   readonly workflows: WorkflowClient;
-  readonly log: Logger;
   /** Aborted when the worker gets a signal to stop. */
   readonly stopping: AbortController;
 }
@@ -158,7 +154,7 @@ const maxCachedWorkflows = 1_200;
 type CreateWorkers = (connection: Connection) => Promise<Worker[]>;
 
 async function workflowWorkers(parts: Process): Promise<CreateWorkers> {
-  const { settings, database, objects, pending, log } = parts;
+  const { settings, database } = parts;
   const bundle = await workflowBundle(settings.worker.WORKFLOW_CACHE_DIR);
   return async (connection) => [
     await Worker.create({
@@ -169,7 +165,7 @@ async function workflowWorkers(parts: Process): Promise<CreateWorkers> {
       activities: {
         ...createSessionActivities({ database }),
         ...createWindowActivities({ database }),
-        ...createIngestActivities({ database, objects, pending, log }),
+        ...createIngestActivities(parts),
       },
       interceptors: { activity: [traceActivities] },
       maxConcurrentLocalActivityExecutions: 10,
@@ -184,7 +180,7 @@ async function workflowWorkers(parts: Process): Promise<CreateWorkers> {
 }
 
 async function builtinWorkers(parts: Process): Promise<CreateWorkers> {
-  const { settings, database, objects, pending, log, stopping } = parts;
+  const { settings, database, objects, stopping } = parts;
   // Only this process loads what built-in nodes need: the database engine for tables is large.
   const { builtinNodes, createBuiltinActivities, shippedTemplate } = await import(
     '../activities/run-builtin.ts'
@@ -201,12 +197,8 @@ async function builtinWorkers(parts: Process): Promise<CreateWorkers> {
       namespace: settings.temporal.TEMPORAL_NAMESPACE,
       taskQueue: builtinQueueOf(settings.temporal.TEMPORAL_TASK_QUEUE),
       activities: {
-        ...createBuiltinActivities(
-          { database, objects, pending, log },
-          stopping.signal,
-          diskOf(settings.worker),
-        ),
-        ...createReportActivities({ database, objects, pending, log }),
+        ...createBuiltinActivities(parts, stopping.signal, diskOf(settings.worker)),
+        ...createReportActivities(parts),
       },
       interceptors: { activity: [traceActivities] },
       maxConcurrentActivityTaskExecutions: 2,

@@ -17,15 +17,9 @@ import { type DimensionSource, summarizeSources } from '../../store/dashboards/d
 import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import type { TaskInput } from '../../store/runs/task-inputs.ts';
+import type { ActivityServices } from '../services.ts';
 import { withRoom } from './disk-room.ts';
-import {
-  type BuiltinRun,
-  type BuiltinServices,
-  builtinNode,
-  ClaimLostError,
-  dataSourceName,
-  InvalidInputError,
-} from './node.ts';
+import { type BuiltinRun, builtinNode, ClaimLostError, dataSourceName, InvalidInputError } from './node.ts';
 import { Converter } from './tabular/convert/convert-isolated.ts';
 import { type RecordingDescription, recordingDescriptionSchema } from './tabular/description.ts';
 import { TabularError } from './tabular/errors.ts';
@@ -81,7 +75,7 @@ export const dashboardNode = builtinNode({
 async function publishDashboard(
   run: BuiltinRun,
   configuration: DashboardConfiguration,
-  services: BuiltinServices,
+  services: ActivityServices,
 ): Promise<TaskEnd> {
   run.report('reading', 'recordings of the parent node');
   let dimensionId = 0;
@@ -105,7 +99,7 @@ const nameOf = (run: BuiltinRun, { dashboardName }: DashboardConfiguration) =>
 async function publish(
   run: BuiltinRun,
   configuration: DashboardConfiguration,
-  services: BuiltinServices,
+  services: ActivityServices,
   recordings: readonly Recording[],
 ): Promise<number> {
   const name = nameOf(run, configuration);
@@ -131,7 +125,7 @@ async function publish(
  * What the dashboard does not have yet, oldest first, and all of it in a reprocess. The last part may be empty; without
  * any recording it is the only one.
  */
-async function* newRecordings(run: BuiltinRun, services: BuiltinServices): AsyncGenerator<Recording[]> {
+async function* newRecordings(run: BuiltinRun, services: ActivityServices): AsyncGenerator<Recording[]> {
   const isNew = !(await hasDimension(services.database, run.task.nodeInstanceId));
   const mode = isNew || run.task.reason === 'reprocess' ? 'all' : 'since-watermark';
   const converter = new Converter();
@@ -165,7 +159,7 @@ async function* newRecordings(run: BuiltinRun, services: BuiltinServices): Async
  */
 async function describe(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   { input, name }: Pick<Recording, 'input' | 'name'>,
   converter: Converter,
 ): Promise<RecordingDescription> {
@@ -235,7 +229,7 @@ function scenarioOf(
 async function summaryOf(
   run: BuiltinRun,
   configuration: DashboardConfiguration,
-  { database }: BuiltinServices,
+  { database }: ActivityServices,
   dimensionId: number,
 ) {
   return {

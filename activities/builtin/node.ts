@@ -2,27 +2,16 @@
  * What a built-in node is: one value that names, describes and configures its node template, and runs one claimed run with
  * the same reads and writes as an outside runner. `nodes.ts` lists them all.
  */
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { LogLevel } from '../../domain/runs/run-log.ts';
 import type { NodeTemplateType } from '../../domain/templates/template-file.ts';
 import type { JsonObject } from '../../domain/text.ts';
-import type { Database } from '../../store/connection/database.ts';
-import type { PendingObjects } from '../../store/objects/held-objects.ts';
-import type { ObjectStores } from '../../store/objects/object-stores.ts';
 import type { TaskHolder } from '../../store/runners/holder.ts';
 import type { ClaimedTask } from '../../store/runs/claims.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
+import type { ActivityServices } from '../services.ts';
 import type { DataSources } from './data-sources.ts';
 import type { RoomSettings } from './disk-room.ts';
-
-/** The worker's resources for built-in nodes. */
-export interface BuiltinServices {
-  readonly database: Database;
-  readonly objects: ObjectStores;
-  readonly pending: PendingObjects;
-  readonly log: Logger;
-}
 
 /** Resources shared by all runs of a worker. */
 export interface BuiltinTools {
@@ -63,7 +52,7 @@ interface NodeDeclaration<Configuration> {
   /** Validates each run's configuration, and is published as the JSON Schema of the node template. */
   readonly configurationSchema: z.ZodType<Configuration>;
   /** Absent for a node of type `Input`, which never gets a task. */
-  run?(run: BuiltinRun, configuration: Configuration, services: BuiltinServices): Promise<TaskEnd>;
+  run?(run: BuiltinRun, configuration: Configuration, services: ActivityServices): Promise<TaskEnd>;
 }
 
 export interface BuiltinNode {
@@ -73,7 +62,7 @@ export interface BuiltinNode {
   readonly incremental: boolean;
   readonly configurationSchema: JsonObject;
   /** Throws {@link InvalidInputError} for a configuration that the schema refuses. */
-  readonly run: (run: BuiltinRun, services: BuiltinServices) => Promise<TaskEnd>;
+  readonly run: (run: BuiltinRun, services: ActivityServices) => Promise<TaskEnd>;
 }
 
 export function builtinNode<Configuration>(node: NodeDeclaration<Configuration>): BuiltinNode {
@@ -110,7 +99,7 @@ function publishedSchema(schema: z.ZodType): JsonObject {
       delete jsonSchema.additionalProperties;
       delete jsonSchema.propertyNames;
     },
-  }) as JsonObject;
+  });
 }
 
 /** Part of every node's configuration: where its outputs' bytes go (decisions 8). */

@@ -13,8 +13,9 @@ import type { TaskEnd } from '../../store/runs/end-task.ts';
 import { reasonsSinceInput, rejectInput } from '../../store/runs/rejections.ts';
 import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
+import type { ActivityServices } from '../services.ts';
 import { withRoom } from './disk-room.ts';
-import { type BuiltinRun, type BuiltinServices, builtinNode, ClaimLostError } from './node.ts';
+import { type BuiltinRun, builtinNode, ClaimLostError } from './node.ts';
 import { type TabularConfiguration, tabularConfigurationSchema } from './tabular/configuration.ts';
 import { Converter } from './tabular/convert/convert-isolated.ts';
 import type { RecordingDescription } from './tabular/description.ts';
@@ -51,7 +52,7 @@ export const tabularNode = builtinNode({
 async function convertInputs(
   run: BuiltinRun,
   configuration: TabularConfiguration,
-  services: BuiltinServices,
+  services: ActivityServices,
 ): Promise<TaskEnd> {
   const hasMore = await convertForATurn(run, configuration, services);
   // The faults of earlier attempts, and of the runs that this one follows, are among them.
@@ -71,7 +72,7 @@ async function convertInputs(
 async function convertForATurn(
   run: BuiltinRun,
   configuration: TabularConfiguration,
-  services: BuiltinServices,
+  services: ActivityServices,
 ): Promise<boolean> {
   const endsAtMs = run.task.reason === 'reprocess' ? Infinity : performance.now() + run.turnSeconds * 1_000;
   const converter = new Converter();
@@ -91,7 +92,7 @@ async function convertForATurn(
 
 async function convertInput(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   configuration: TabularConfiguration,
   input: TaskInput,
   converter: Converter,
@@ -115,7 +116,7 @@ async function convertInput(
 /** Downloads an input, converts it and writes the recording. @throws TabularError for an input that is no table */
 async function writeRecording(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   configuration: TabularConfiguration,
   input: TaskInput,
   {
@@ -128,7 +129,6 @@ async function writeRecording(
   const { description, rowCount } = await converter.convert({
     ...paths,
     contentType: input.contentType,
-    contentEncoding: input.contentEncoding,
     outputIdentifier: originOf(input).outputIdentifier,
     source: originOf(input),
     configuration,
@@ -164,7 +164,7 @@ function recordingIdentifier({ task }: BuiltinRun, input: TaskInput): string {
 /** Moves the watermark past an input without an output; with a fault, the input is listed at the node until it is read. */
 async function passOver(
   run: BuiltinRun,
-  { database }: BuiltinServices,
+  { database }: ActivityServices,
   input: TaskInput,
   fault: TabularError | null,
 ): Promise<void> {

@@ -5,14 +5,15 @@ import { startOf } from '../../domain/text.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { renewLease } from '../../store/runners/lease.ts';
 import { type InputMode, listInputs, type TaskInput } from '../../store/runs/task-inputs.ts';
-import { type BuiltinRun, type BuiltinServices, ClaimLostError } from './node.ts';
+import type { ActivityServices } from '../services.ts';
+import { type BuiltinRun, ClaimLostError } from './node.ts';
 
 const pageSize = 200;
 
 /** All inputs of a mode, oldest first; renews the lease at every page. */
 export async function* taskInputs(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   mode: InputMode,
 ): AsyncGenerator<TaskInput> {
   let afterPosition = 0;
@@ -32,7 +33,7 @@ export async function* taskInputs(
  */
 export async function downloadInput(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   input: TaskInput,
   path: string,
 ): Promise<void> {

@@ -6,8 +6,9 @@ import { newObjectKey } from '../../store/objects/object-store.ts';
 import { outputDataSource } from '../../store/outputs/output-target.ts';
 import { type WrittenOutput, writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { traced } from '../../telemetry/trace.ts';
+import type { ActivityServices } from '../services.ts';
 import { DataSourceFault } from './data-sources.ts';
-import { type BuiltinRun, type BuiltinServices, ClaimLostError, InvalidInputError } from './node.ts';
+import { type BuiltinRun, ClaimLostError, InvalidInputError } from './node.ts';
 
 /** A store answers a single request of this size quickly; it may have to assemble larger objects. */
 const requestBytes = 8 * 1024 ** 2;
@@ -25,7 +26,7 @@ export interface BuiltinOutput {
 /** @returns the output's id */
 export function writeOutput(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   output: BuiltinOutput,
 ): Promise<number> {
   return traced('write output', {}, () => storeOutput(run, services, output));
@@ -33,7 +34,7 @@ export function writeOutput(
 
 async function storeOutput(
   run: BuiltinRun,
-  services: BuiltinServices,
+  services: ActivityServices,
   output: BuiltinOutput,
 ): Promise<number> {
   const dataSource = await outputDataSource(services.database, run.task.nodeInstanceId);

@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import { Problem, type ProblemKey } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { SharedWork } from '../shared-work.ts';
 import type { activeSchema, newOfflineTokenSchema, offlineTokensSchema, personSchema } from './auth-forms.ts';
 
 /** A user as the authentication service shows it to the caller. */
@@ -92,7 +93,7 @@ async function change<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function createAuthClient(service: AuthService): AuthClient {
-  const underWay = new Map<string, Promise<Principal | null>>();
+  const underWay = new SharedWork<Principal | null>();
 
   async function validate(bearer: string, requestId: string): Promise<Principal | null> {
     const valid = await answer(() => service.validate(bearer, requestId));
@@ -103,13 +104,7 @@ export function createAuthClient(service: AuthService): AuthClient {
   }
 
   return {
-    identify(bearer, requestId) {
-      const shared = underWay.get(bearer);
-      if (shared !== undefined) return shared;
-      const check = validate(bearer, requestId).finally(() => underWay.delete(bearer));
-      underWay.set(bearer, check);
-      return check;
-    },
+    identify: (bearer, requestId) => underWay.run(bearer, () => validate(bearer, requestId)),
     resolveEmail: (bearer, email, requestId) => answer(() => service.resolveEmail(bearer, email, requestId)),
     findPerson: (bearer, userId, requestId) => answer(() => service.findPerson(bearer, userId, requestId)),
     findPeople: (bearer, userIds, requestId) => answer(() => service.findPeople(bearer, userIds, requestId)),

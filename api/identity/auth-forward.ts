@@ -26,8 +26,8 @@ const healthPath = '/api/authorization/health';
 export function forwardTo(
   authUrl: string,
   routes: readonly Route[],
-  deadlineMs: number = limits.authForwardSeconds * 1000,
   checkKey?: (requestId: string) => Promise<unknown>,
+  deadlineMs: number = limits.authForwardSeconds * 1000,
 ): RouteSet {
   const target = { url: new URL(authUrl), deadlineMs };
   const forward =

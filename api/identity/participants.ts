@@ -11,6 +11,7 @@ import {
   normaliseAddress,
   type Person,
 } from '../../domain/sessions/participant.ts';
+import { isUuid } from '../../domain/text.ts';
 import { keyedDigest } from '../../http/token-secret.ts';
 import type { AuthClient, Principal } from './auth-client.ts';
 
@@ -129,7 +130,7 @@ export class People {
     const { auth, principal, requestId } = this.#options;
     if (principal.kind === 'offline') return;
     const wanted = [...new Set(identifiers)].filter(
-      (one) => guid.test(one) && one !== principal.userId && !this.#seen.has(one),
+      (one) => isUuid(one) && one !== principal.userId && !this.#seen.has(one),
     );
     if (wanted.length === 0) return;
     const found = await auth.findPeople(principal.bearer, wanted, requestId).catch((error: unknown) => {
@@ -149,7 +150,7 @@ export class People {
 
   async #fetchPerson(identifier: string): Promise<VisiblePerson | null> {
     const { auth, principal, requestId } = this.#options;
-    if (principal.kind === 'offline' || !guid.test(identifier)) return null;
+    if (principal.kind === 'offline' || !isUuid(identifier)) return null;
     if (identifier === principal.userId) return visible(principal);
     if (performance.now() > this.#untilMs) return null;
     try {
@@ -172,8 +173,6 @@ export class People {
     return (await this.find(identifier))?.email || identifier;
   }
 }
-
-const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** First and last name, else username, else address. */
 function visible(person: {

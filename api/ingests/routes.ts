@@ -76,7 +76,7 @@ const ingest = defineRoute({
         const now = await named();
         admitted(services, now?.id === found.id ? now : undefined, given);
       };
-      return await answerHandled(context, 'ingestFile', ingestCaller(found, given), () =>
+      return await answerHandled(context, ingestCaller(found, given), () =>
         receiveFile(context, found, requireStill),
       );
     } catch (error) {

@@ -93,7 +93,7 @@ function presentReplay(found: Replay, maxInputsPerTask: number): z.input<typeof 
     },
     inputsTruncated: isCut,
     inputsRemoved,
-    state: state as Record<string, never> | null,
+    state,
     previousOutput: previousOutput === undefined ? null : presentInput(previousOutput),
   };
 }

@@ -92,7 +92,7 @@ const create = defineRoute({
     const given = givenSecret(headers['x-ingest-secret'], request.bearer);
     const ingest = admitted(services, await findIngestByPath(services.database, params.pathOrId), given);
     const caller = ingestCaller(ingest, given);
-    return await answerHandled(context, 'createIngestUpload', caller, async () => {
+    return await answerHandled(context, caller, async () => {
       const creationHeaders = readCreationHeaders(request.headers);
       requireDataType(ingest.ingestDataType, creationHeaders['content-type']);
       const sizeBytes = readUploadLength(request.headers, services.settings.MAX_UPLOAD_BYTES);

@@ -15,6 +15,7 @@ import {
   releaseCreatorsToAsk,
 } from '../../store/runners/runner-tokens.ts';
 import type { AuthClient } from '../identity/auth-client.ts';
+import { SharedWork } from '../shared-work.ts';
 
 /** A check may come this much before it is due, so that none comes late. */
 const earlySeconds = 2;
@@ -32,7 +33,7 @@ export class TokenCreators {
   readonly #auth: AuthClient;
   readonly #log: Logger;
   readonly #onAnswer: () => void;
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #underWay = new SharedWork<void>();
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   /** @param onAnswer called after each answer of the service is stored */
@@ -64,12 +65,7 @@ export class TokenCreators {
   /** Asks about one creator whose state is too old; simultaneous calls share the question. */
   async askNow(userId: string): Promise<void> {
     if (performance.now() < this.#pausedUntilMs) return;
-    let asking = this.#underWay.get(userId);
-    if (asking === undefined) {
-      asking = this.#askAlone(userId).finally(() => this.#underWay.delete(userId));
-      this.#underWay.set(userId, asking);
-    }
-    await asking;
+    await this.#underWay.run(userId, () => this.#askAlone(userId));
   }
 
   async #askAlone(userId: string): Promise<void> {

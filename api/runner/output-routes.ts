@@ -87,7 +87,7 @@ const writeOutput = defineRoute({
   ],
   async handler(context) {
     const caller = callerOf(context);
-    return await answerHolder(context, caller, 'writeTaskOutput', () => receiveOutput(context, caller));
+    return await answerHolder(context, caller, () => receiveOutput(context, caller));
   },
 });
 
@@ -152,12 +152,11 @@ function goneAsUndefined(error: unknown): undefined {
 export async function answerHolder<R extends Reply>(
   context: HandledContext,
   caller: TaskHolder,
-  routeId: string,
   run: () => Promise<R>,
 ): Promise<R> {
   const { request, services } = context;
   if (request.headers['idempotency-key'] !== undefined) await heldTask(services, caller);
-  return await answerHandled(context, routeId, caller.holder, run);
+  return await answerHandled(context, caller.holder, run);
 }
 
 /** The id in `X-Platform-Watermark`; throws for an invalid id. */

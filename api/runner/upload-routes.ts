@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
-import { readContentEncoding, readOutputHeaders } from '../../domain/outputs/output-headers.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { safeMediaType } from '../../http/headers.ts';
 import type { RouteContext } from '../../http/route.ts';
 import { newId } from '../../store/connection/ids.ts';
 import { newOutputKey } from '../../store/objects/object-store.ts';
@@ -17,6 +15,7 @@ import { defineRoute } from '../route.ts';
 import { runnerExampleValues } from '../runner-examples.ts';
 import type { Services } from '../services.ts';
 import { checksumHeaders } from '../uploads/checksum-headers.ts';
+import { readContentHeaders } from '../uploads/receive.ts';
 import { callerOf, heldTask, taskRoute } from './identity.ts';
 import { answerHolder, outputHeaders, readWatermark, written } from './output-routes.ts';
 import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts';
@@ -66,7 +65,7 @@ const start = defineRoute({
   ],
   async handler(context) {
     const caller = callerOf(context);
-    return await answerHolder(context, caller, 'startTaskUpload', () => startUpload(context, caller));
+    return await answerHolder(context, caller, () => startUpload(context, caller));
   },
 });
 
@@ -78,17 +77,14 @@ type StartContext = Pick<
 /** A start that is lost before its reply leaves an upload without parts, which ends with the task. */
 async function startUpload(context: StartContext, caller: TaskHolder) {
   const { services, request } = context;
-  const { headers } = request;
-  const outputHeaders = readOutputHeaders(headers);
-  const contentEncoding = readContentEncoding(headers['content-encoding']);
-  const contentType = headers['content-type'] === undefined ? null : safeMediaType(headers['content-type']);
-  const watermarkInputId = readWatermark(headers['x-platform-watermark']);
+  const content = readContentHeaders(request.headers);
+  const watermarkInputId = readWatermark(request.headers['x-platform-watermark']);
   const { database } = services;
   const task = await heldTask(services, caller);
   const existing =
-    outputHeaders.outputIdentifier === null
+    content.outputIdentifier === null
       ? undefined
-      : await findOutputByIdentifier(database, task.nodeInstanceId, outputHeaders.outputIdentifier);
+      : await findOutputByIdentifier(database, task.nodeInstanceId, content.outputIdentifier);
   if (existing !== undefined) {
     const write = await writeTaskOutput(database, caller, existing, watermarkInputId);
     return { ...written(write), status: 200 } as const;
@@ -97,12 +93,10 @@ async function startUpload(context: StartContext, caller: TaskHolder) {
   if (dataSource === undefined) throw new Problem('dataSourceNotFound');
   const handle = newId();
   const expiresAt = await beginUpload(services, dataSource, caller, {
-    ...outputHeaders,
+    ...content,
     handle,
     dataSourceId: dataSource.id,
     objectKey: newOutputKey(),
-    contentType,
-    contentEncoding,
     watermarkInputId: watermarkInputId ?? null,
   });
   const {

@@ -34,6 +34,7 @@ import { checkWatermark } from '../../store/runs/watermark.ts';
 import type { WriteRefusal } from '../../store/runs/write-task.ts';
 import { uploadEnded } from '../../telemetry/metrics.ts';
 import type { Services } from '../services.ts';
+import { SharedWork } from '../shared-work.ts';
 import { bytesProblem, checkDigests, storeProblem } from '../uploads/bytes-problem.ts';
 import { heldTask } from './identity.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
@@ -159,7 +160,7 @@ async function dataSourceOf(services: Services, upload: TaskUpload): Promise<Dat
 }
 
 /** Completions at the store by this process: concurrent calls share one. */
-const completions = new Map<string, Promise<Completed>>();
+const completions = new SharedWork<Completed>();
 
 interface Completed {
   readonly sizeBytes: number;
@@ -197,7 +198,7 @@ export async function completeUpload(
       sizeBytes,
       etag: await completeMultipart(place, upload.storeUploadId, parts, sizeBytes, keeper.lost),
     });
-    const completed = await keeper.during(() => shared(completions, upload.handle, complete));
+    const completed = await keeper.during(() => completions.run(upload.handle, complete));
     await failpoint('multipart-completed');
     return completed;
   } catch (error) {
@@ -210,14 +211,6 @@ export async function completeUpload(
     await forgetParts(database, upload.handle, error.numbers);
     throw partsMissing(error.numbers);
   }
-}
-
-async function shared<T>(running: Map<string, Promise<T>>, name: string, work: () => Promise<T>): Promise<T> {
-  const known = running.get(name);
-  if (known !== undefined) return known;
-  const promise = work().finally(() => running.delete(name));
-  running.set(name, promise);
-  return promise;
 }
 
 /**

@@ -76,7 +76,7 @@ export class BucketPoints {
       const start = this.#starts[bucket] as number;
       if (Number.isNaN(start)) continue;
       const at = pointsOfBucket * stride * bucket;
-      if (!Number.isNaN(numbers[at] as number))
+      if (!Number.isNaN(numbers[at]))
         list.addBucket([first, lowest, highest, last].map((place) => point(at + stride * place)));
       else if (stride === 2) list.addGap(start);
       else list.addGap(start, this.#from + bucket / (this.#perUnit || 1));

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SharedWork } from '../shared-work.ts';
 
 interface Entry {
   sizeBytes: number;
@@ -29,7 +30,7 @@ export class CacheFolder {
   readonly #dir: string;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, Entry>();
-  readonly #downloads = new Map<string, Promise<void>>();
+  readonly #downloads = new SharedWork<void>();
 
   private constructor(dir: string, maxBytes: number) {
     this.#dir = dir;
@@ -66,14 +67,9 @@ export class CacheFolder {
     for (;;) {
       const entry = this.#entries.get(key);
       if (entry !== undefined) return this.#held(key, entry);
-      let download = this.#downloads.get(key);
-      if (download === undefined) {
-        download = this.#download(key, load).finally(() => this.#downloads.delete(key));
-        this.#downloads.set(key, download);
-        // The caller that started it awaits it below, but may stop waiting; a failure must then not be an unhandled
-        // rejection.
-        download.catch(() => undefined);
-      }
+      const download = this.#downloads.run(key, () => this.#download(key, load));
+      // Who awaits it below may stop waiting; a failure must then not be an unhandled rejection.
+      download.catch(() => undefined);
       await unlessAborted(download, signal);
     }
   }

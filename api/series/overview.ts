@@ -259,8 +259,8 @@ class Bucket {
   }
 
   add(numbers: Float64Array, at: number): void {
-    if (Number.isNaN(numbers[at] as number)) return;
-    const isFirst = Number.isNaN(this.#numbers[0] as number);
+    if (Number.isNaN(numbers[at])) return;
+    const isFirst = Number.isNaN(this.#numbers[0]);
     if (isFirst || (numbers[at + 1] as number) < (this.#numbers[1] as number)) this.#setPair(numbers, at, 0);
     if (isFirst || (numbers[at + 3] as number) > (this.#numbers[3] as number)) this.#setPair(numbers, at, 2);
     if (isFirst) this.#setPair(numbers, at, 4);
@@ -268,7 +268,7 @@ class Bucket {
   }
 
   addTo(list: PointList): void {
-    if (Number.isNaN(this.#numbers[0] as number)) {
+    if (Number.isNaN(this.#numbers[0])) {
       list.addGap(this.#time);
       return;
     }

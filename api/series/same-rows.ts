@@ -81,10 +81,7 @@ export class SameRows {
     const isEmpty = last === -1;
     const [firstAt, lastAt] = [this.#at(bucket, 0), this.#at(bucket, 1)];
     // A row without any value stands only for a stretch without any: it breaks the line.
-    if (
-      Number.isNaN(this.#kept[lastAt] as number) &&
-      (!isEmpty || Number.isNaN(this.#kept[firstAt] as number))
-    )
+    if (Number.isNaN(this.#kept[lastAt]) && (!isEmpty || Number.isNaN(this.#kept[firstAt])))
       this.#put(firstAt, isEmpty ? start : first, rows);
     if (!isEmpty) this.#put(lastAt, last, rows);
   }

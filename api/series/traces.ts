@@ -168,7 +168,7 @@ function withX(
   const xs = columns.at(-1) as Float64Array;
   const rest = columns.slice(0, -1);
   if (!xs.some(Number.isNaN)) return [times, rest, xs];
-  const keep = (numbers: Float64Array) => numbers.filter((_, row) => !Number.isNaN(xs[row] as number));
+  const keep = (numbers: Float64Array) => numbers.filter((_, row) => !Number.isNaN(xs[row]));
   return [keep(times), rest.map(keep), keep(xs)];
 }
 

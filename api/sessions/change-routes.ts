@@ -50,8 +50,7 @@ const update = defineRoute({
     await admitTrainee(database, params.id, principal, people, 'sessionNotFoundOnUpdate');
     if (body.priority != null && principal.role === 'Trainee') throw new Problem('forbidden');
     // Addresses are resolved before the transaction, which must not wait for another service.
-    const metadata =
-      body.metadata && (await callersPart(database, params.id, body.metadata as JsonObject, people));
+    const metadata = body.metadata && (await callersPart(database, params.id, body.metadata, people));
     const person = await newPerson(database, params.id, body.email, people);
     const outcome = await updateSession(database, params.id, {
       name: body.name ?? undefined,

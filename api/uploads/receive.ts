@@ -30,22 +30,30 @@ export interface ReceivedObject extends OutputHeaders {
   readonly etag: string;
 }
 
-/** What a request's headers say about the bytes that follow. */
-export interface UploadHeaders extends OutputHeaders {
+/** What a request's headers say about an output. */
+interface ContentHeaders extends OutputHeaders {
   readonly contentType: string | null;
   readonly contentEncoding: 'gzip' | null;
+}
+
+/** The same, where its bytes follow. */
+export interface UploadHeaders extends ContentHeaders {
   readonly sent: SentDigests;
 }
 
 /** @throws Problem for invalid headers */
-export function readUploadHeaders(headers: HeaderValues): UploadHeaders {
+export function readContentHeaders(headers: HeaderValues): ContentHeaders {
   const contentType = headers['content-type'];
   return {
     ...readOutputHeaders(headers),
     contentEncoding: readContentEncoding(headers['content-encoding']),
-    sent: readSentDigests(headers),
     contentType: contentType === undefined ? null : safeMediaType(contentType),
   };
+}
+
+/** @throws Problem for invalid headers */
+export function readUploadHeaders(headers: HeaderValues): UploadHeaders {
+  return { ...readContentHeaders(headers), sent: readSentDigests(headers) };
 }
 
 export interface ReceiveOptions {

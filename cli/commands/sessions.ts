@@ -283,7 +283,7 @@ const addMending: AddCommand = (sessions, cli) => {
         started: 'was missing and is started',
         restarted: 'is restarted',
       };
-      const workflow = found[result.workflow as keyof typeof found] ?? result.workflow;
+      const workflow = found[result.workflow] ?? result.workflow;
       cli.print(result, () => `Nodes with a new run: ${result.planned}. The workflow ${workflow}.`);
     });
 };

@@ -87,7 +87,7 @@ class Watched {
       const frozen = data.frozen ? ', frozen' : '';
       return ['window', `session: ${data.status}${frozen}, participants: ${data.participantCount}`];
     }
-    return [kind, kind === 'deleted' ? 'session: deleted' : `session: ${kind}`];
+    return [kind, `session: ${kind}`];
   }
 
   #nameOf(node: number): string {

@@ -91,7 +91,7 @@ async function sayNext(
 
 function linesFor({ id, nodeInstances }: Session, templates: readonly string[], directory: string): string[] {
   const sample = join(directory, 'sample.csv');
-  const own = nodeInstances.find(({ nodeTemplateName }) => templates.includes(nodeTemplateName ?? ''));
+  const own = nodeInstances.find(({ nodeTemplateName }) => templates.includes(nodeTemplateName));
   return [
     `upload ${id} ${existsSync(sample) ? inShell(sample) : '<file>'}`,
     ...(own === undefined ? [] : [`outputs latest ${own.id} --save -`, `logs ${own.id}`]),

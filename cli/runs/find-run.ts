@@ -1,6 +1,7 @@
 /** The run that an argument names. */
 import { InvalidArgumentError } from 'commander';
 import { ApiError } from '../../client/errors.ts';
+import { isUuid } from '../../client/uuid.ts';
 import type { PlatformClient } from '../platform-client.ts';
 
 export const runArgument = 'id of a run, or of a node instance: its newest run';
@@ -9,7 +10,7 @@ const isNode = (text: string) => /^[1-9]\d{0,15}$/.test(text);
 
 /** The id of a run or of a node instance. */
 export function runOrNode(value: string): string {
-  if (isNode(value) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)) return value.toLowerCase();
+  if (isNode(value) || isUuid(value)) return value.toLowerCase();
   throw new InvalidArgumentError('It must be the id of a run or of a node instance.');
 }
 

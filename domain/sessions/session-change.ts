@@ -21,7 +21,7 @@ export interface EndedAttempt {
 
 export interface SessionChange {
   readonly session: SessionLabel;
-  /** True when the commit turned the session from clean to wanted, and its workflow does not reconcile it soon anyway. */
+  /** True when the commit made the clean session dirty, and its workflow does not reconcile it soon anyway. */
   readonly wake: boolean;
   /** A run of a built-in node was queued, which only the workflow starts. */
   readonly isUrgent: boolean;

@@ -16,7 +16,7 @@
  */
 import { jsonPath, quote } from '../issue.ts';
 import { limits } from '../limits.ts';
-import { isJsonObject, isStorableText, type JsonObject } from '../text.ts';
+import { isJsonObject, isStorableText, isUuid, type JsonObject } from '../text.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { sessionStates } from './session-state.ts';
 
@@ -218,9 +218,8 @@ const typeNames: Readonly<Record<PropertyType, string>> = {
   state: `one of ${sessionStates.join(', ')}`,
   person: 'a UUID, or me',
 };
-const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const readers: Readonly<Record<PropertyType, (value: unknown) => string | number | Date | undefined>> = {
-  uuid: (value) => (typeof value === 'string' && uuidShape.test(value) ? value.toLowerCase() : undefined),
+  uuid: (value) => (typeof value === 'string' && isUuid(value) ? value.toLowerCase() : undefined),
   string: (value) => (typeof value === 'string' && isStorableText(value) ? value : undefined),
   int: (value) => (Number.isSafeInteger(value) ? (value as number) : undefined),
   timestamp: (value) => (typeof value === 'string' ? (parseTimestamp(value) ?? undefined) : undefined),

@@ -3,7 +3,6 @@
  * strictly here: its own parser accepts duplicate keys and uses the last. Routes that accept bytes do not use this.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type Koa from 'koa';
 import { koaBody } from 'koa-body';
 import { bodyTooLarge, Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
@@ -73,7 +72,7 @@ async function readBody(context: Context): Promise<Buffer> {
   try {
     // Whatever Content-Type the caller sent: these routes accept only JSON.
     context.is = () => 'text';
-    await readText(context as Koa.Context, async () => undefined);
+    await readText(context, async () => undefined);
   } catch (cause) {
     const { status } = cause as { readonly status?: number };
     if (status === 413) throw bodyTooLarge(limits.jsonBodyBytes);

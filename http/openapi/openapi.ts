@@ -1,11 +1,6 @@
 /** The OpenAPI 3.1 document of a list of routes: derived from the schemas that validate, so it needs no maintenance. */
 import { z } from 'zod';
-import {
-  createDocument,
-  type ZodOpenApiOperationObject,
-  type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
-} from 'zod-openapi';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { allPaths } from '../paths.ts';
 import type { ResponseSpec, Route } from '../route.ts';
 import { parametersOf } from '../schemas.ts';
@@ -48,10 +43,10 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo): O
       info: { title: info.title, version: info.version, description: info.description },
       servers: [{ url: '/', description: 'This server.' }],
       tags: info.tags.map((tag) => ({ ...tag })),
-      paths: paths as ZodOpenApiPathsObject,
+      paths,
       components: { ...sharedComponents, schemas: piecesOf(routes) },
     },
-    { override: ({ jsonSchema, zodSchema }) => tidy(jsonSchema as Record<string, unknown>, zodSchema) },
+    { override: ({ jsonSchema, zodSchema }) => tidy(jsonSchema, zodSchema) },
   );
   for (const route of routes) if (!route.hidden) finishParameters(document, route);
   writePlainTypes(document);

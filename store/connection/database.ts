@@ -71,7 +71,7 @@ export class Database implements Reader, EntityReader {
       pipeline: true,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
-    } as pg.PoolConfig);
+    });
     guardConnections(pool, maxStatementMs);
     return new Database(pool);
   }

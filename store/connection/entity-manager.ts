@@ -68,6 +68,6 @@ const orm = new MikroORM({
 /** A fresh entity manager whose statements go to `sink`. */
 export function entityManager(sink: StatementSink): SqlEntityManager {
   const em = orm.em.fork();
-  em.setTransactionContext(sink as never);
+  em.setTransactionContext(sink);
   return em;
 }

@@ -6,6 +6,7 @@ import type { Person } from '../../domain/sessions/participant.ts';
 import type { Queryable, Reader } from '../connection/database.ts';
 import { milliseconds, readTimes } from '../connection/json-times.ts';
 import { isMember } from '../search/membership.ts';
+import type { SessionScenarioRow } from '../sessions/sessions.ts';
 
 export interface CatalogFilter {
   /** Dimensions that have a scenario with a window, none of which overlaps from ... to, are left out. */
@@ -24,15 +25,6 @@ export interface CatalogFilter {
 
 type CatalogOrder = 'ascending' | 'descending';
 
-export interface CatalogScenario {
-  readonly id: string;
-  readonly simulationId: string;
-  readonly scenarioName: string;
-  readonly from: Date | null;
-  readonly to: Date | null;
-  readonly createdAt: Date;
-}
-
 export interface CatalogDimension {
   readonly id: number;
   readonly name: string;
@@ -49,7 +41,7 @@ export interface CatalogDimension {
   /** The metadata with identifiers in place of people's addresses. */
   readonly metadata: Record<string, unknown> | null;
   /** The newest last. */
-  readonly scenarios: readonly CatalogScenario[];
+  readonly scenarios: readonly SessionScenarioRow[];
   /** Identifiers of the session's creator and participants. */
   readonly members: readonly string[];
 }
@@ -74,7 +66,7 @@ const condition = `
 
 /** Whether a scenario is within from ... to of a filter, by the rule of `condition`; one without a window always is. */
 export function overlaps(
-  { from, to }: Pick<CatalogScenario, 'from' | 'to'>,
+  { from, to }: Pick<SessionScenarioRow, 'from' | 'to'>,
   filter: Pick<CatalogFilter, 'from' | 'to'>,
 ): boolean {
   const beginsInTime = filter.to === undefined || from === null || from <= filter.to;

@@ -38,7 +38,7 @@ export class ReportReader implements Reader, EntityReader {
       options,
       // pg's types of `Client` in a pool's options are of its own class.
       Client: PreparingClient,
-    } as pg.PoolConfig);
+    });
     guardConnections(pool, maxStatementMs);
     this.#pool = pool;
     this.#unwatch = watchPool('reports', pool);

@@ -15,7 +15,6 @@ import { annotationList, reportFields } from '../../domain/reports/report-names.
 import type { Reader } from '../connection/database.ts';
 import {
   type CatalogFilter,
-  type CatalogScenario,
   idsOfDimensions,
   idsOfSessions,
   overlaps,
@@ -23,6 +22,7 @@ import {
   type Subject,
   subjectsStatement,
 } from '../dashboards/dimension-catalog.ts';
+import type { SessionScenarioRow } from '../sessions/sessions.ts';
 import { annotationsOf, type ReportAnnotation } from './annotations.ts';
 import { type ChannelStatistics, channelsOf } from './channels.ts';
 
@@ -220,7 +220,7 @@ const scenariosOf = ({ scenarios }: Subject, filter: CatalogFilter) =>
 /** What all rows of a subject have, and what they are made of. */
 interface Parts {
   readonly users: readonly User[];
-  readonly scenarios: readonly (CatalogScenario | undefined)[];
+  readonly scenarios: readonly (SessionScenarioRow | undefined)[];
   readonly annotations: readonly ReportAnnotation[];
   readonly channels: Readonly<Record<string, ChannelStatistics>>;
 }
@@ -241,8 +241,7 @@ function* rowsOf(
   };
   for (const scenario of scenarios) {
     const scenarioInstance = scenario === undefined ? {} : scenarioOf(scenario);
-    for (const user of users)
-      yield { ...shared, dimension, metadata, dashboard, scenarioInstance, user } as ReportRow;
+    for (const user of users) yield { ...shared, dimension, metadata, dashboard, scenarioInstance, user };
   }
 }
 
@@ -275,7 +274,7 @@ function channelValue({
   return { ...Object.fromEntries(known), count: BigInt(count), missing: BigInt(missing) };
 }
 
-function scenarioOf(scenario: CatalogScenario): Readonly<Record<string, unknown>> {
+function scenarioOf(scenario: SessionScenarioRow): Readonly<Record<string, unknown>> {
   const { from, to, ...rest } = scenario;
   if (from !== null && to !== null) return { ...scenario };
   // A missing time is a missing value.

@@ -10,12 +10,7 @@ type Packed = [atMs: number, level: number, message: string, fields: Record<stri
 /** Within a millisecond for the largest call; handing it to another thread costs four times the work. */
 export function packEntries(entries: readonly WrittenEntry[]): Buffer {
   const packed = entries.map(
-    ({ at, level, message, fields }): Packed => [
-      at.getTime(),
-      logLevels.indexOf(level),
-      message,
-      fields as Record<string, unknown> | null,
-    ],
+    ({ at, level, message, fields }): Packed => [at.getTime(), logLevels.indexOf(level), message, fields],
   );
   return zstdCompressSync(JSON.stringify(packed), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }

@@ -7,15 +7,8 @@ import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
 import { isClaimable } from '../runs/queue.ts';
 
-/** A session whose graph is not being reconciled. */
-export interface ForgottenSession extends SessionLabel {
-  /** How long its workflow has not done what it should have. */
-  readonly lateForSeconds: number;
-}
-
-/** A window whose workflow did not act or reconcile in time. */
-export interface LateWindow extends SessionLabel {
-  /** How long it has been late. */
+/** A session whose workflow, or that of its window, did not act or reconcile in time. */
+interface LateSession extends SessionLabel {
   readonly lateForSeconds: number;
 }
 
@@ -110,8 +103,8 @@ export async function acquireForgottenSessions(
     againSeconds: number;
   },
   limit: number,
-): Promise<ForgottenSession[]> {
-  return database.query<ForgottenSession>(forgottenStatement, [
+): Promise<LateSession[]> {
+  return database.query<LateSession>(forgottenStatement, [
     waits.dirtySeconds,
     waits.dueSeconds,
     waits.builtinSeconds,
@@ -159,8 +152,8 @@ export async function acquireLateWindows(
   database: Database,
   waits: { lateSeconds: number; againSeconds: number },
   limit: number,
-): Promise<LateWindow[]> {
-  return database.query<LateWindow>(lateStatement, [waits.lateSeconds, waits.againSeconds, limit]);
+): Promise<LateSession[]> {
+  return database.query<LateSession>(lateStatement, [waits.lateSeconds, waits.againSeconds, limit]);
 }
 
 const uncheckedWindowStatement = acquireStatement(

@@ -1,7 +1,5 @@
 /** The access table says of each route what the contract says. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { routes as platformRoutes } from '../../api/routes.ts';
-import { authRoutes } from '../../auth/service.ts';
 import {
   type Caller,
   decideAccess,
@@ -10,11 +8,10 @@ import {
   roles,
 } from '../../domain/access/access.ts';
 import { catalogue } from '../../domain/errors.ts';
-import type { Route } from '../../http/route.ts';
 import { startedApi } from '../support/api.ts';
+import { allRoutes } from '../support/openapi.ts';
 
 const { api } = await startedApi();
-const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
 const guarded = allRoutes.filter((route) => !route.access.open);
 beforeAll(async () => {
   await api.composed.services.database.query(

@@ -1,7 +1,5 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { routes as platformRoutes } from '../../api/routes.ts';
-import { authRoutes } from '../../auth/service.ts';
 import { type Caller, decideAccess, type RunnerScope, roles } from '../../domain/access/access.ts';
 import { formatToken } from '../../domain/access/token-format.ts';
 import { type CatalogueEntry, catalogue } from '../../domain/errors.ts';
@@ -9,9 +7,9 @@ import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
 import { apiStage, ask, makePerson, tokenOf } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { allRoutes } from '../support/openapi.ts';
 
 const { api, people, platform } = await apiStage();
-const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
 const guarded = allRoutes.filter((route) => !route.access.open);
 beforeAll(async () => {
   await api.composed.services.database.query(

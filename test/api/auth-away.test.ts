@@ -17,8 +17,7 @@ import { stretched } from '../support/stretched.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 
 const platform = await testEnvironment();
-const guarded = (platformRoutes as unknown as readonly Route[]).filter(({ access }) => !access.open);
-const forwarded = authRoutes as unknown as readonly Route[];
+const guarded = platformRoutes.filter(({ access }) => !access.open);
 const unavailable = 'Service unavailable. Please try again later.';
 let auth: ApiProcess;
 let wire: AuthWire;
@@ -125,7 +124,7 @@ describe.each([...wireFaults, 'gone'] as const)(
 
     test('its own routes are 503 with the common body under the platform’s address', async () => {
       const answers = await Promise.all(
-        forwarded.map(async (route) => ({
+        authRoutes.map(async (route) => ({
           route,
           answer: await callTarget(route, people.Administrator.token),
         })),
@@ -168,7 +167,7 @@ describe('while the authentication service accepts calls and never answers', () 
 
   test('its own routes are 503 within their bound', async () => {
     wire.fault = { path: '', kind: 'silent' };
-    const routeSets = [forwardTo(wire.url, forwarded, 300)];
+    const routeSets = [forwardTo(wire.url, authRoutes, undefined, 300)];
     const shutdown = new AbortController();
     const { log } = api.composed.services;
     const app = createApp({ routeSets, log, shutdown: shutdown.signal });

@@ -6,7 +6,6 @@ import { forwardTo } from '../../api/identity/auth-forward.ts';
 import { authOverHttp } from '../../api/identity/auth-over-http.ts';
 import { authRoutes } from '../../auth/service.ts';
 import { createApp } from '../../http/app.ts';
-import type { Route } from '../../http/route.ts';
 import { listen } from '../../http/server/server.ts';
 import { createLog } from '../../telemetry/log.ts';
 import { eventually } from '../support/eventually.ts';
@@ -61,7 +60,7 @@ test('a caller that leaves while the service is slow is no error', async () => {
   const shutdown = new AbortController();
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const app = createApp({
-    routeSets: [forwardTo(url, authRoutes as unknown as readonly Route[])],
+    routeSets: [forwardTo(url, authRoutes)],
     log: createLog({ service: 'test' }, 'info', { write }),
     shutdown: shutdown.signal,
   });

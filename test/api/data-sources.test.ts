@@ -255,16 +255,6 @@ test('outputs of one whose keys are of another SECRETS_KEY are 502 until its sec
   expect((await download()).status).toBe(200);
 });
 
-test('is for Administrators and Developers with an access token', async () => {
-  for (const token of [people.Instructor.token, people.Trainee.token, people.offlineToken]) {
-    expect((await call('GET', path, undefined, token)).status).toBe(403);
-    expect((await call('POST', path, {}, token)).status).toBe(403);
-    expect((await call('PUT', `${path}/x`, {}, token)).status).toBe(403);
-    expect((await call('DELETE', `${path}/x`, undefined, token)).status).toBe(403);
-  }
-  expect((await call('GET', path, undefined, people.Administrator.token)).status).toBe(200);
-});
-
 test('the local start registers default once, follows its store to a new address, and leaves what an operator moved', async () => {
   const { database, objects } = api.composed.services;
   const own = objects.platformAccess;

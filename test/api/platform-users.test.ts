@@ -80,9 +80,3 @@ test('a list of users that the platform knows already writes no row', async () =
   await list(people.adminToken);
   expect(await rows()).toEqual(before);
 });
-
-test('is for Administrators and Developers with an access token', async () => {
-  for (const token of [people.Instructor.token, people.Trainee.token, people.offlineToken])
-    expect((await list(token)).status).toBe(403);
-  expect((await ask(api.url, 'GET', '/api/v2/admin/users')).status).toBe(401);
-});

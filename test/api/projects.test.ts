@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { projectRoutes } from '../../api/projects/routes.ts';
-import { apiStage, ask, makePerson } from '../support/api.ts';
+import { apiStage, makePerson } from '../support/api.ts';
 
 const { api, call, people } = await apiStage({ routes: projectRoutes });
 
@@ -65,14 +65,6 @@ describe('POST /projects', () => {
     ['queueing that is text', { Title: 'a', QueuedIngestion: 'true' }],
   ])('refuses %s', async (_, json) => {
     expect(await call('POST', '/projects', json)).toMatchObject(refusal(400, 'Invalid project data.'));
-  });
-
-  test('is for Administrators, Instructors and Developers with an access token', async () => {
-    const json = { Title: 'a' };
-    expect((await call('POST', '/projects', json, people.Instructor.token)).status).toBe(201);
-    expect((await call('POST', '/projects', json, people.Trainee.token)).status).toBe(401);
-    expect((await call('POST', '/projects', json, people.offlineToken)).status).toBe(403);
-    expect((await ask(api.url, 'POST', '/projects', { json })).status).toBe(401);
   });
 });
 

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineRoute } from '../../api/route.ts';
-import { routes as platformRoutes } from '../../api/routes.ts';
+import { routes } from '../../api/routes.ts';
 import { access } from '../../domain/access/access.ts';
 import { sessionRules } from '../../domain/access/session-access.ts';
 import { catalogue } from '../../domain/errors.ts';
@@ -18,7 +18,6 @@ import { inputNode, ship, templateFile } from '../support/templates.ts';
 import { metadataOf } from './resumable-uploads/support.ts';
 
 const platform = await testEnvironment();
-const routes = platformRoutes as unknown as readonly Route[];
 const forTrainees = routes.filter((route) => !route.access.open && route.access.roles.includes('Trainee'));
 /** A future route that declares nothing for the table. */
 const forgotten = defineRoute({
@@ -39,7 +38,7 @@ let ids: Readonly<Record<string, string | number>>;
 
 beforeAll(async () => {
   const start = (TRAINEE_DATA: string) =>
-    startTestApi({ ...platform.environment, TRAINEE_DATA }, { routes: [...platformRoutes, forgotten] });
+    startTestApi({ ...platform.environment, TRAINEE_DATA }, { routes: [...routes, forgotten] });
   apis = { all: await start('all'), own: await start('own') };
   people = await makePeople(apis.all.url, platform);
   const { database, objects } = apis.all.composed.services;

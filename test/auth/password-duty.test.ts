@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { authRoutes } from '../../auth/service.ts';
-import type { Route } from '../../http/route.ts';
 import { ask } from '../support/api.ts';
 import { authWorld } from './support.ts';
 
@@ -13,7 +12,7 @@ const duty = { forceChangePasswordNextSignin: true };
 describe('a user who must change the password', () => {
   test('is refused with 401 by every route of the authentication service but validation, logout and the own password', async () => {
     const person = await newPerson('Administrator', duty);
-    const guarded = (authRoutes as unknown as readonly Route[]).filter(({ access }) => !access.open);
+    const guarded = authRoutes.filter(({ access }) => !access.open);
     expect(guarded.length).toBeGreaterThan(8);
     for (const { id, method, path } of guarded) {
       if (id === 'signOut') continue;

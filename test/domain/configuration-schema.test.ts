@@ -96,16 +96,6 @@ describe('checkConfigurationSchema', () => {
       expect(faults(schema)[0]?.message).toContain('false at most 1000 times');
     },
   );
-
-  test('checks that belong together share one budget', () => {
-    const schema = { allOf: Array.from({ length: 400 }, () => ({ type: 'object' })) };
-    const validate = configurationValidator(schema);
-    const configuration = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [i, 1]));
-    const budget = checkBudget();
-    const found = Array.from({ length: 20 }, () => validate(configuration, [], budget).length);
-    expect(found.slice(0, 3)).toEqual([0, 0, 0]);
-    expect(found.at(-1)).toBe(1);
-  });
 });
 
 describe('configurationValidator', () => {
@@ -237,16 +227,6 @@ describe('configurationValidator', () => {
     expect(check(costly, configuration).length).toBeLessThanOrEqual(201);
     expect(cpuMs() - began).toBeLessThan(5_000);
   });
-
-  // Their compiled code nests so deep that it would compile at one time and not at another.
-  test.each(['properties', 'dependentSchemas', 'allOf'])(
-    'more than 1000 false in %s are refused',
-    (keyword) => {
-      const none = Array.from({ length: 1_001 }, () => false);
-      const schema = { [keyword]: keyword === 'allOf' ? none : { ...none } };
-      expect(faults(schema)[0]?.message).toContain('false at most 1000 times');
-    },
-  );
 
   test('checks that belong together share one budget', () => {
     const schema = { allOf: Array.from({ length: 400 }, () => ({ type: 'object' })) };

@@ -24,7 +24,7 @@ const common = {
 const guard = { services: {}, identify: async () => null, responseChecks: 'strict' } as const;
 const routes = ['/api/v2/runner/late', '/late'].map((path) =>
   defineRoute({ ...common, id: path, path, versions: 'as-listed' }),
-) as unknown as Route<object>[];
+);
 const under = [defineRoute({ ...common, id: 'auth', path: '/auth/late' })] as Route<object>[];
 const server = createApp({
   routeSets: [routeSet(under, guard), routeSet(routes, guard)],

@@ -1,13 +1,10 @@
 /** Calls of a scenario, recorded so that a test knows which routes it drove, and can send each call in wrong forms. */
-import { routes as platformRoutes } from '../../api/routes.ts';
-import { authRoutes } from '../../auth/service.ts';
 import { allPaths } from '../../http/paths.ts';
 import type { Route } from '../../http/route.ts';
 import { eventually } from '../support/eventually.ts';
+import { allRoutes } from '../support/openapi.ts';
 import { PathTree } from '../support/path-tree.ts';
 import type { CanaryBook, Place } from './canaries.ts';
-
-export const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
 
 export interface Sent {
   readonly token?: string;

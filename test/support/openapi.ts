@@ -18,7 +18,7 @@ export type Operation = {
 };
 
 /** All routes of the platform and of the authentication service, as one server answers them. */
-export const allRoutes = [...platformRoutes, ...authRoutes] as unknown as readonly Route[];
+export const allRoutes: readonly Route[] = [...platformRoutes, ...authRoutes];
 
 /** A copy of the document as it goes over the wire. */
 export function interfaceDocument(): Json {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll } from 'vitest';
 import { Database } from '../../store/connection/database.ts';
-import { type Answer, ask, makePeople, type People, startTestApi, type TestApi } from './api.ts';
+import { type Answer, apiStage, ask, type People, type TestApi } from './api.ts';
 import { chain, type Graph, makeGraph, outsideTemplate, type TemplateOptions } from './graph.ts';
-import { type TestEnvironment, testEnvironment } from './stack.ts';
+import type { TestEnvironment } from './stack.ts';
 
 export interface RunnerStage {
   readonly platform: TestEnvironment;
@@ -54,14 +54,9 @@ export interface TestRunner {
 
 /** Call it once at the top of a file; everything ends after the file's last test. */
 export async function runnerStage(variables: Record<string, string> = {}): Promise<RunnerStage> {
-  const platform = await testEnvironment();
-  const api = await startTestApi({ ...platform.environment, ...variables });
+  const { platform, api, people } = await apiStage({ variables });
   const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-  afterAll(async () => {
-    await api.stop();
-    await database.close();
-  });
-  const people = await makePeople(api.url, platform);
+  afterAll(() => database.close());
   return {
     platform,
     api,

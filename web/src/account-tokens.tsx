@@ -20,10 +20,8 @@ interface OwnToken {
   readonly revoke: () => Promise<void>;
 }
 
-type Signal = AbortSignal | undefined;
-
 /** The valid tokens that a person made, the newest first; never their values. */
-async function ownTokens(user: User, mayMakeOffline: boolean, signal: Signal): Promise<OwnToken[]> {
+async function ownTokens(user: User, mayMakeOffline: boolean, signal: AbortSignal): Promise<OwnToken[]> {
   const [runner, offline] = await Promise.all([
     listRunnerTokens(signal),
     mayMakeOffline ? listOfflineTokens(signal) : [],

@@ -40,22 +40,20 @@ import { platform } from './http.ts';
 export type * from '../../client/types.ts';
 export { listProjects, listTemplates, setPassword } from './api.ts';
 
-type Signal = AbortSignal | undefined;
-
-export function listAudit(query: Query<'GET /api/v2/admin/audit'>, signal?: Signal): Promise<AuditPage> {
+export function listAudit(query: Query<'GET /api/v2/admin/audit'>, signal: AbortSignal): Promise<AuditPage> {
   return platform.call('GET /api/v2/admin/audit', { query, signal });
 }
 
 /** Sign-ins and other events of tokens and accounts. */
 export function listSignInAudit(
   query: Query<'GET /api/authorization/audit'>,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<AuditPage> {
   return platform.call('GET /api/authorization/audit', { query, signal });
 }
 
 /** What retention would delete now. */
-export function previewRetention(signal?: Signal): Promise<RetentionPreview> {
+export function previewRetention(signal: AbortSignal): Promise<RetentionPreview> {
   return platform.call('GET /api/v2/admin/retention', { signal });
 }
 
@@ -64,18 +62,18 @@ export async function runRetention(): Promise<void> {
 }
 
 /** @param projectId null: of all projects */
-export function readStorage(projectId: number | null, signal?: Signal): Promise<ProjectStorage> {
+export function readStorage(projectId: number | null, signal: AbortSignal): Promise<ProjectStorage> {
   return platform.call('GET /api/v2/session/storage', {
     query: { projectId: projectId ?? undefined },
     signal,
   });
 }
 
-export function listRunners(page: number, signal?: Signal): Promise<RunnerInstanceList> {
+export function listRunners(page: number, signal: AbortSignal): Promise<RunnerInstanceList> {
   return platform.call('GET /api/v2/admin/runners', { query: { page }, signal });
 }
 
-export function listQueues(signal?: Signal): Promise<QueueList> {
+export function listQueues(signal?: AbortSignal): Promise<QueueList> {
   return platform.call('GET /api/v2/admin/queues', { signal });
 }
 
@@ -94,14 +92,14 @@ export async function setDrained(runnerId: string, drained: boolean): Promise<vo
   await platform.call(`${method} /api/v2/admin/runners/{id}/drain`, { params: { id: runnerId } });
 }
 
-export function listFeatures(signal?: Signal): Promise<readonly PublishedFeature[]> {
+export function listFeatures(signal: AbortSignal): Promise<readonly PublishedFeature[]> {
   return platform.call('GET /api/v2/admin/runner-manifests', { signal });
 }
 
 /** The manifest that a feature published last; null when there is no such feature. */
 export async function readManifest(
   feature: string,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<Readonly<Record<string, unknown>> | null> {
   const features = await platform.call('GET /api/v2/admin/runner-manifests', { query: { feature }, signal });
   return features.find(({ name }) => name === feature)?.manifest ?? null;
@@ -136,7 +134,7 @@ export async function changeProject(id: number, change: Partial<ProjectRequest>)
   await platform.call('PUT /projects/{id}', { params, body: { ...change, Title } });
 }
 
-export function listRunnerTokens(signal?: Signal): Promise<readonly RunnerTokenMetadata[]> {
+export function listRunnerTokens(signal: AbortSignal): Promise<readonly RunnerTokenMetadata[]> {
   return platform.call('GET /api/v2/admin/runner-tokens', { signal });
 }
 
@@ -148,7 +146,7 @@ export async function revokeRunnerToken(tokenId: string): Promise<void> {
   await platform.call('DELETE /api/v2/admin/runner-tokens/{id}', { params: { id: tokenId } });
 }
 
-export function listOfflineTokens(signal?: Signal): Promise<readonly OfflineTokenMetadata[]> {
+export function listOfflineTokens(signal: AbortSignal): Promise<readonly OfflineTokenMetadata[]> {
   return platform.call('GET /api/v2/admin/offline-tokens', { signal });
 }
 
@@ -160,11 +158,11 @@ export async function revokeOfflineToken(secretId: string): Promise<void> {
   await platform.call('DELETE /api/v2/admin/offline-tokens/{secretId}', { params: { secretId } });
 }
 
-export function listDataSources(signal?: Signal): Promise<readonly { readonly name: string }[]> {
+export function listDataSources(signal: AbortSignal): Promise<readonly { readonly name: string }[]> {
   return platform.call('GET /api/v2/admin/data-sources', { signal });
 }
 
-export function listIngests(signal?: Signal): Promise<readonly Ingest[]> {
+export function listIngests(signal: AbortSignal): Promise<readonly Ingest[]> {
   return platform.call('GET /api/v2/admin/ingests', { signal });
 }
 
@@ -186,7 +184,7 @@ export function rotateIngestSecret(id: number): Promise<IngestWithSecret> {
   return platform.call('POST /api/v2/admin/ingests/{id}/rotate-secret', { params: { id } });
 }
 
-export function listAccounts(search: string, page: number, signal?: Signal): Promise<UserList> {
+export function listAccounts(search: string, page: number, signal: AbortSignal): Promise<UserList> {
   return platform.call('GET /api/authorization/users', {
     query: { page, search: search || undefined },
     signal,
@@ -205,7 +203,7 @@ export async function deleteAccount(userId: string): Promise<void> {
   await platform.call('DELETE /api/authorization/users/{userId}', { params: { userId } });
 }
 
-export async function listConfiguration(signal?: Signal): Promise<ConfigurationEntry[]> {
+export async function listConfiguration(signal: AbortSignal): Promise<ConfigurationEntry[]> {
   const groups = await platform.call('GET /config/all', { signal });
   return Object.values(groups)
     .flatMap((group) => Object.values(group).flatMap((part) => Object.values(part)))
@@ -220,7 +218,7 @@ export function changeConfiguration(name: string, body: ConfigurationChange): Pr
   return platform.call('PUT /config/{name}', { params: { name }, body });
 }
 
-export function listWebhooks(signal?: Signal): Promise<readonly Webhook[]> {
+export function listWebhooks(signal: AbortSignal): Promise<readonly Webhook[]> {
   return platform.call('GET /api/v2/admin/webhooks', { signal });
 }
 
@@ -249,7 +247,7 @@ export async function testWebhook(id: string): Promise<void> {
 export function listDeliveries(
   id: string,
   before: number | null,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<WebhookDeliveryList> {
   const query = { before: before ?? undefined, limit: 25 };
   return platform.call('GET /api/v2/admin/webhooks/{id}/deliveries', { params: { id }, query, signal });

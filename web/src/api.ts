@@ -23,24 +23,23 @@ import { platform } from './http.ts';
 
 export type * from '../../client/types.ts';
 
-type Signal = AbortSignal | undefined;
 export type FoundSessions = SessionQueryReply['template'];
 
-export function listSessions(query: Query<'GET /api/v2/session'>, signal?: Signal): Promise<SessionList> {
+export function listSessions(query: Query<'GET /api/v2/session'>, signal: AbortSignal): Promise<SessionList> {
   return platform.call('GET /api/v2/session', { query, signal });
 }
 
 /** The sessions that the caller made or takes part in, newest first. */
 export function listOwnSessions(
   query: Query<'GET /api/v2/session/mine'>,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<SessionList> {
   return platform.call('GET /api/v2/session/mine', { query, signal });
 }
 
 export function countSessions(
   query: Query<'GET /api/v2/session/counts'>,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<SessionCounts> {
   return platform.call('GET /api/v2/session/counts', { query, signal });
 }
@@ -48,7 +47,7 @@ export function countSessions(
 /** The paths that the metadata of sessions have, of one project or all, with sample values. */
 export async function listMetadataKeys(
   projectId: number | null,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<readonly SessionMetadataKey[]> {
   const query = { projectId: projectId ?? undefined };
   return (await platform.call('GET /api/v2/session/metadata-keys', { query, signal })).keys;
@@ -57,18 +56,18 @@ export async function listMetadataKeys(
 /** @throws {ApiError} 400 with the place of the query's fault. */
 export async function querySessions(
   query: { filter: unknown; orderBy: { path: string; direction: string }[]; limit: number; offset: number },
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<FoundSessions> {
   const { filter, ...rest } = query;
   const body = (filter === null ? rest : query) as SessionQueryRequest;
   return (await platform.call('POST /api/sessions/query', { body, signal })).template;
 }
 
-export function listTemplates(signal?: Signal): Promise<readonly SessionTemplate[]> {
+export function listTemplates(signal?: AbortSignal): Promise<readonly SessionTemplate[]> {
   return platform.call('GET /api/v2/session/session_templates', { signal });
 }
 
-export function listProjects(signal?: Signal): Promise<readonly Project[]> {
+export function listProjects(signal?: AbortSignal): Promise<readonly Project[]> {
   return platform.call('GET /projects', { signal });
 }
 
@@ -82,18 +81,22 @@ export async function createSession(body: {
   return (await platform.call('POST /session', { body: { ...body, Name: body.Name || undefined } })).id;
 }
 
-export function readSession(sessionId: string, signal?: Signal): Promise<SessionDetails> {
+export function readSession(sessionId: string, signal?: AbortSignal): Promise<SessionDetails> {
   return platform.call('GET /api/v2/sessions/{id}', { params: { id: sessionId }, signal });
 }
 
 /** Who did what, newest first. */
-export function readActivity(sessionId: string, limit: number, signal?: Signal): Promise<SessionActivity> {
+export function readActivity(
+  sessionId: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<SessionActivity> {
   const params = { id: sessionId };
   return platform.call('GET /api/v2/session/{id}/activity', { params, query: { limit }, signal });
 }
 
 /** The address of the workflow UI for operators; `url` is null when the platform does not know it. */
-export function readWorkflowUi(signal?: Signal): Promise<WorkflowUi> {
+export function readWorkflowUi(signal: AbortSignal): Promise<WorkflowUi> {
   return platform.call('GET /api/v2/admin/workflow-ui', { signal });
 }
 
@@ -137,7 +140,7 @@ export async function retryFailed(sessionId: string): Promise<number> {
   return (await platform.call('POST /api/v2/admin/sessions/{id}/retry-failed', { params })).retried;
 }
 
-export function explainNode(nodeInstanceId: number, signal?: Signal): Promise<NodeExplanation> {
+export function explainNode(nodeInstanceId: number, signal: AbortSignal): Promise<NodeExplanation> {
   return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/explain', {
     params: { nodeInstanceId },
     signal,
@@ -156,7 +159,7 @@ export async function reprocessNode(nodeInstanceId: number, inputs?: readonly nu
 export function listRejectedInputs(
   nodeInstanceId: number,
   page: number,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<RejectedInputs> {
   return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/rejected-inputs', {
     params: { nodeInstanceId },
@@ -165,12 +168,12 @@ export function listRejectedInputs(
   });
 }
 
-export function readLineage(outputId: number, signal?: Signal): Promise<OutputLineage> {
+export function readLineage(outputId: number, signal: AbortSignal): Promise<OutputLineage> {
   const params = { nodeOutputId: outputId };
   return platform.call('GET /api/v2/node-instance/outputs/{nodeOutputId}/lineage', { params, signal });
 }
 
-export function readOutputData(outputId: number, signal?: Signal): Promise<Response> {
+export function readOutputData(outputId: number, signal?: AbortSignal): Promise<Response> {
   const params = { nodeOutputId: outputId };
   return platform.open('GET /api/v2/node-instance/outputs/{nodeOutputId}/data', { params, signal });
 }
@@ -197,6 +200,6 @@ export async function setPassword(userId: string, body: PasswordChange): Promise
   await platform.call('POST /api/authorization/users/{userId}/password', { params: { userId }, body });
 }
 
-export function readNavigation(signal?: Signal): Promise<NavigationSections> {
+export function readNavigation(signal: AbortSignal): Promise<NavigationSections> {
   return platform.call('GET /api/v2/dashboard/navigation', { signal });
 }

@@ -26,7 +26,6 @@ import type {
 } from '../../client/types.ts';
 import { platform } from './http.ts';
 
-type Signal = AbortSignal | undefined;
 export type CatalogDimension = DimensionCatalog['dimensions'][number];
 
 export interface CatalogQuery {
@@ -40,7 +39,7 @@ export interface CatalogQuery {
   order: 'ascending' | 'descending';
 }
 
-export function listDimensions(asked: CatalogQuery, signal?: Signal): Promise<DimensionCatalog> {
+export function listDimensions(asked: CatalogQuery, signal: AbortSignal): Promise<DimensionCatalog> {
   const query: Query<'GET /api/v2/dashboard/dimensions'> = {
     pageNumber: asked.page,
     orderBy: asked.order,
@@ -52,11 +51,11 @@ export function listDimensions(asked: CatalogQuery, signal?: Signal): Promise<Di
   return platform.call('GET /api/v2/dashboard/dimensions', { query, signal });
 }
 
-export function listReports(signal?: Signal): Promise<ReportCatalog> {
+export function listReports(signal: AbortSignal): Promise<ReportCatalog> {
   return platform.call('GET /api/v2/dashboard/reports/catalog', { signal });
 }
 
-export function readReport(key: string, signal?: Signal): Promise<Report> {
+export function readReport(key: string, signal: AbortSignal): Promise<Report> {
   return platform.call('GET /api/v2/dashboard/reports/{key}', { params: { key }, signal });
 }
 
@@ -77,12 +76,12 @@ export async function changeReport(key: string, revision: number | null, body: R
 const ifMatch = (revision: number | null) => (revision === null ? {} : { 'if-match': `"${revision}"` });
 
 /** What expressions can name. */
-export function listReportNames(signal?: Signal): Promise<ReportNames> {
+export function listReportNames(signal: AbortSignal): Promise<ReportNames> {
   return platform.call('GET /api/v2/dashboard/report-names', { signal });
 }
 
 /** The first rows that a definition would have. */
-export function previewReport(body: ReportPreviewRequest, signal?: Signal): Promise<ReportPreview> {
+export function previewReport(body: ReportPreviewRequest, signal: AbortSignal): Promise<ReportPreview> {
   return platform.call('POST /api/v2/dashboard/reports/preview', { body, signal });
 }
 
@@ -90,7 +89,7 @@ export function downloadReport(
   key: string,
   format: 'xlsx' | 'csv',
   range: { from: string; to: string },
-  signal?: Signal,
+  signal?: AbortSignal,
 ): Promise<Response> {
   const query = { option: key, format, from: range.from || undefined, to: range.to || undefined };
   return platform.open('GET /api/v2/dashboard/reports/download', {
@@ -105,7 +104,7 @@ const dashboardTags = new WeakMap<Dashboard, string>();
 /** @param known what was read before: it is an error of status 304 where it is current */
 export async function readDashboard(
   dimensionId: string,
-  signal?: Signal,
+  signal?: AbortSignal,
   known: Dashboard | null = null,
 ): Promise<Dashboard> {
   const knownTag = known === null ? undefined : dashboardTags.get(known);
@@ -123,7 +122,7 @@ export async function readDashboard(
 }
 
 /** The first page holds as many as a person looks through. */
-export function listAnnotations(sessionId: string, signal?: Signal): Promise<AnnotationList> {
+export function listAnnotations(sessionId: string, signal: AbortSignal): Promise<AnnotationList> {
   const query = { pageSize: 1000 };
   return platform.call('GET /api/v2/session/{id}/annotations', { params: { id: sessionId }, query, signal });
 }
@@ -162,7 +161,7 @@ export function readStatistics(
   dimensionId: string,
   channelKeys: readonly string[],
   span: Span,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<StatisticsReply> {
   const query = askedOf(channelKeys, span);
   return platform.call('GET /api/v2/dashboard/dimensions/{id}/statistics', {
@@ -186,7 +185,7 @@ export function readSeries(
   channelKeys: readonly string[],
   span: Span,
   maxPoints: number,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<SeriesReply> {
   const query = { ...askedOf(channelKeys, span), maxPoints };
   return platform.call('GET /api/v2/dashboard/dimensions/{id}/series', {
@@ -197,7 +196,11 @@ export function readSeries(
 }
 
 /** Points or statistics of channels and of derived ones. */
-export function askSeries(dimensionId: string, body: SeriesQuestion, signal?: Signal): Promise<SeriesReply> {
+export function askSeries(
+  dimensionId: string,
+  body: SeriesQuestion,
+  signal: AbortSignal,
+): Promise<SeriesReply> {
   return platform.call('POST /api/v2/dashboard/dimensions/{id}/series', {
     params: { id: dimensionId },
     body,
@@ -208,7 +211,7 @@ export function askSeries(dimensionId: string, body: SeriesQuestion, signal?: Si
 export function askStatistics(
   dimensionId: string,
   body: StatisticsQuestion,
-  signal?: Signal,
+  signal?: AbortSignal,
 ): Promise<StatisticsReply> {
   return platform.call('POST /api/v2/dashboard/dimensions/{id}/statistics', {
     params: { id: dimensionId },
@@ -218,14 +221,14 @@ export function askStatistics(
 }
 
 /** The layouts that fit a dashboard, and the one that it opens with. */
-export function listFittingLayouts(dimensionId: string, signal?: Signal): Promise<FittingLayouts> {
+export function listFittingLayouts(dimensionId: string, signal: AbortSignal): Promise<FittingLayouts> {
   return platform.call('GET /api/v2/dashboard/dimensions/{id}/layouts', {
     params: { id: dimensionId },
     signal,
   });
 }
 
-export function readLayout(id: number, signal?: Signal): Promise<Layout> {
+export function readLayout(id: number, signal?: AbortSignal): Promise<Layout> {
   return platform.call('GET /api/v2/dashboard/layouts/{id}', { params: { id: String(id) }, signal });
 }
 

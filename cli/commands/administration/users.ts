@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import { roles } from '../../../client/roles.ts';
 import type { User, UserRequest } from '../../../client/types.ts';
+import { isUuid } from '../../../client/uuid.ts';
 import { type AddCommand, examples, id, wholeNumber } from '../../cli.ts';
 import { pageNote, table } from '../../output.ts';
 import type { PlatformClient } from '../../platform-client.ts';
@@ -108,7 +109,7 @@ function addChanges(users: Parameters<AddCommand>[0], cli: Parameters<AddCommand
 /** An account by its id or its username, in any case. */
 async function findUser(platform: PlatformClient, name: string): Promise<User> {
   const wanted = name.toLowerCase();
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(wanted)) {
+  if (isUuid(wanted)) {
     return platform.call('GET /api/authorization/users/{userId}', { params: { userId: wanted } });
   }
   for (let page = 1, pages = 1; page <= pages; page++) {

@@ -56,6 +56,6 @@ function install(): void {
         run.wrote(name, typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
       return Reflect.apply(write, stream, values);
     };
-    stream.write = copied as typeof write;
+    stream.write = copied;
   }
 }

@@ -32,7 +32,6 @@ function inputOf(text: string, more: Partial<IsolatedInput> = {}): IsolatedInput
   return {
     inputPath,
     contentType: 'text/csv',
-    contentEncoding: null,
     outputIdentifier: 'u',
     source: { outputId: 1, outputIdentifier: 'u' },
     configuration: {},

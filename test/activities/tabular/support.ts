@@ -50,7 +50,6 @@ export class TabularBench {
       return await convertTabular({
         inputPath,
         contentType: null,
-        contentEncoding: null,
         outputIdentifier: 'upload-1',
         source: { outputId: 7, outputIdentifier: 'upload-1' },
         configuration,

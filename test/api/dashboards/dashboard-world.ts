@@ -66,7 +66,6 @@ export async function dashboardWorld() {
     const { description } = await convertTabular({
       inputPath,
       contentType: 'text/csv',
-      contentEncoding: null,
       outputIdentifier: 'drive.csv',
       source: { outputId: 1, outputIdentifier: 'drive.csv' },
       configuration,

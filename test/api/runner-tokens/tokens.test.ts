@@ -117,21 +117,6 @@ describe('making a runner token', () => {
       }
     }
   });
-
-  test('is for Administrators and Developers with access tokens', async () => {
-    const json = { runnerTypes: [await newRunnerType(stage)] };
-    const { id } = await newToken(stage, json.runnerTypes);
-    for (const [method, path] of [
-      ['POST', tokensPath],
-      ['GET', tokensPath],
-      ['DELETE', `${tokensPath}/${id}`],
-    ] as const) {
-      for (const token of [people.Instructor.token, people.Trainee.token, people.offlineToken]) {
-        const answer = await ask(api.url, method, path, { token, ...(method === 'POST' ? { json } : {}) });
-        expect(answer.status).toBe(403);
-      }
-    }
-  });
 });
 
 describe('the list', () => {

@@ -70,7 +70,6 @@ export class SeriesBench {
     const converted = await convertTabular({
       inputPath,
       contentType: null,
-      contentEncoding: null,
       outputIdentifier: name,
       source: { outputId: 1, outputIdentifier: name },
       configuration,

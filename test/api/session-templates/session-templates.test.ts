@@ -177,12 +177,4 @@ describe('importing a template', () => {
       [{ path: '$.Nodes[1].NodeTemplateName', message: "Node template 'old-node' is retired." }],
     ]);
   });
-
-  test('is for Administrators and Developers with an access token', async () => {
-    const file = templateFile('roles', [inputNode('a')]);
-    for (const token of [people.Instructor.token, people.Trainee.token, people.offlineToken]) {
-      expect((await call('POST', importPath, file, token)).status).toBe(403);
-    }
-    expect((await call('POST', importPath, file, people.Administrator.token)).status).toBe(201);
-  });
 });

@@ -1,20 +1,11 @@
 /** Validation of template definition files: what an import would do, without doing it. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { sessionTemplateRoutes } from '../../../api/session-templates/routes.ts';
-import { ask, makePeople, type People, startTestApi, type TestApi } from '../../support/api.ts';
-import { testEnvironment } from '../../support/stack.ts';
+import { apiStage, ask } from '../../support/api.ts';
 import { inputNode, ship, tabularNode, templateFile } from '../../support/templates.ts';
 
-const platform = await testEnvironment();
-let api: TestApi;
-let people: People;
-
-beforeAll(async () => {
-  api = await startTestApi(platform.environment, { routes: sessionTemplateRoutes });
-  people = await makePeople(api.url, platform);
-  await ship(api.composed.services.database);
-});
-afterAll(() => api.stop());
+const { api, people } = await apiStage({ routes: sessionTemplateRoutes });
+beforeAll(() => ship(api.composed.services.database));
 
 const send = (path: string, json: unknown, token = people.Developer.token) =>
   ask(api.url, 'POST', `/api/v2/admin/session-templates${path}`, { token, json });

@@ -3,7 +3,6 @@ import { documentInfo } from '../../../api/docs/info.ts';
 import { routes } from '../../../api/routes.ts';
 import { authRoutes } from '../../../auth/service.ts';
 import { openApiDocument } from '../../../http/openapi/openapi.ts';
-import type { Route } from '../../../http/route.ts';
 import { code, generated, table } from './table.ts';
 
 type Json = { readonly [key: string]: unknown };
@@ -25,7 +24,7 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 export function apiPage(): string {
-  const all = [...routes, ...authRoutes] as unknown as readonly Route[];
+  const all = [...routes, ...authRoutes];
   const document = openApiDocument(all, documentInfo);
   const operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
     Object.entries(item as Json).map(([method, value]) => ({ path, method, value: value as Operation })),

@@ -3,7 +3,6 @@ import { STATUS_CODES } from 'node:http';
 import { routes } from '../../../api/routes.ts';
 import { type CatalogueEntry, catalogue } from '../../../domain/errors.ts';
 import { problemsOf } from '../../../http/response-check.ts';
-import type { Route } from '../../../http/route.ts';
 import { code, generated, table } from './table.ts';
 
 /** The caller's reaction to a status. */
@@ -34,7 +33,7 @@ const names: Readonly<Record<number, string>> = { 460: 'Checksum Mismatch (tus)'
 
 /** Paths below `/runner/` answer the first two themselves, without a route. */
 function sentByRunnerRoutes(): ReadonlySet<string> {
-  const coded = (routes as unknown as readonly Route[]).filter(({ errorStyle }) => errorStyle === 'coded');
+  const coded = routes.filter(({ errorStyle }) => errorStyle === 'coded');
   return new Set(['notFound', 'methodNotAllowed', ...coded.flatMap(problemsOf)]);
 }
 

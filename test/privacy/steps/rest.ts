@@ -1,5 +1,5 @@
 /** Reading routes that no step calls by name, with parameters of earlier calls. */
-import { allRoutes } from '../driver.ts';
+import { allRoutes } from '../../support/openapi.ts';
 import type { Scenario } from '../scenario.ts';
 
 /** The segment before a parameter says what it names, where it is just called `id`. */

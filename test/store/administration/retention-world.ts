@@ -8,26 +8,20 @@ import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import { publishUpload } from '../../../store/uploads/publish-upload.ts';
 import { retainOnce } from '../../../worker/retention.ts';
-import { ask, makePeople, startTestApi } from '../../support/api.ts';
+import { apiStage, ask } from '../../support/api.ts';
 import { s3Client } from '../../support/bucket.ts';
 import { type Graph, type GraphNode, makeGraph } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
-import { testEnvironment } from '../../support/stack.ts';
 
 export async function retentionWorld() {
-  const platform = await testEnvironment();
+  const { platform, api, people } = await apiStage();
   const bucket = s3Client(platform.environment);
   const log = pino({ level: 'silent' });
   const retention = '/api/v2/admin/retention';
-  const api = await startTestApi(platform.environment);
   const { database } = api.composed.services;
   await ensurePlatformDataSource(database, api.composed.services.objects.platformAccess);
-  const people = await makePeople(api.url, platform);
 
-  afterAll(async () => {
-    bucket.destroy();
-    await api.stop();
-  });
+  afterAll(() => bucket.destroy());
 
   const input: GraphNode = { name: 'in', parents: [] };
   const pair = [input, { name: 'next', parents: ['in'] }];

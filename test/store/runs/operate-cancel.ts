@@ -18,7 +18,7 @@ export function cancelTests(world: OperateWorld): void {
     holderOf,
     setUp,
     tryTake,
-    acquire: take,
+    acquire,
     end,
     write,
     finishTask,
@@ -50,17 +50,17 @@ export function cancelTests(world: OperateWorld): void {
       expect(await runsOf(graph)).toHaveLength(1);
       expect(await cancelRun(database, run!.id, operatorId)).toMatchObject({ outcome: 'unchanged' });
       await retryRun(database, run!.id, operatorId);
-      const again = await take(template);
+      const again = await acquire(template);
       expect(again).toMatchObject({ runId: run!.id, attempt: 2, upperPosition: 1 });
       await end(again, broken);
       await uploadId(graph);
-      expect(await take(template)).toMatchObject({ attempt: 1, upperPosition: 2 });
+      expect(await acquire(template)).toMatchObject({ attempt: 1, upperPosition: 2 });
     });
 
     test('a run that waits for its retry ends it and drops what it staged', async () => {
       const { template, graph } = await setUp();
       await upload(database, graph, 'input');
-      const task = await take(template);
+      const task = await acquire(template);
       await write(graph, task);
       await end(task, unlucky);
       expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({
@@ -81,7 +81,7 @@ export function cancelTests(world: OperateWorld): void {
     ])('a held run asks its holder; when it %s, the run has ended as cancelled', async (_how, act) => {
       const { template, graph } = await setUp({ maxAttempts: 5 });
       await upload(database, graph, 'input');
-      const task = await take(template);
+      const task = await acquire(template);
       expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({
         outcome: 'requested',
         run: { state: 'held', cancelRequested: true, heldBy: { instanceId: holderOf(task).instanceId } },
@@ -111,7 +111,7 @@ export function cancelTests(world: OperateWorld): void {
     test('limits a holder that only sends heartbeats to one lease and the grace time', async () => {
       const { template, graph } = await setUp({ leaseSeconds: 20 });
       await upload(database, graph, 'input');
-      const task = await take(template);
+      const task = await acquire(template);
       expect(await secondsLeft(task)).toBeNull();
       await cancelRun(database, task.runId, operatorId);
       const bound = await secondsLeft(task);
@@ -137,7 +137,7 @@ export function cancelTests(world: OperateWorld): void {
     test('keeps the shorter time limit of the node template', async () => {
       const { template, graph } = await setUp({ timeoutSeconds: 30 });
       await upload(database, graph, 'input');
-      const task = await take(template);
+      const task = await acquire(template);
       await cancelRun(database, task.runId, operatorId);
       expect(await secondsLeft(task)).toBeLessThanOrEqual(30);
     });

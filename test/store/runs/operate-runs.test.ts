@@ -10,7 +10,7 @@ import { broken, completed, operateWorld } from './operate-world.ts';
 
 const { database } = await databaseStage(20);
 const world = operateWorld(database);
-const { setUp, tryTake, acquire: take, end, finishTask, uploadId, failedGraph, inputsOf, runsOf } = world;
+const { setUp, tryTake, acquire, end, finishTask, uploadId, failedGraph, inputsOf, runsOf } = world;
 
 retryTests(world);
 cancelTests(world);
@@ -19,12 +19,12 @@ describe('an invalid retry is refused', () => {
   test('an open run, one that did not fail, one that a newer run has replaced, and an unknown one', async () => {
     const { template, graph } = await setUp();
     await upload(database, graph, 'input');
-    const first = await take(template);
+    const first = await acquire(template);
     expect(await retryRun(database, first.runId, operatorId)).toEqual({ outcome: 'open' });
     await finishTask(graph, first);
     expect(await retryRun(database, first.runId, operatorId)).toEqual({ outcome: 'not-failed' });
     await upload(database, graph, 'input');
-    const second = await take(template);
+    const second = await acquire(template);
     await end(second, broken);
     await upload(database, graph, 'input');
     expect(await retryRun(database, second.runId, operatorId)).toEqual({ outcome: 'superseded' });
@@ -39,7 +39,7 @@ describe('an invalid retry is refused', () => {
       Array.from({ length: 10 }, () => retryRun(database, runId, operatorId)),
     );
     expect(results.map(({ outcome }) => outcome).sort()).toEqual(['queued', ...Array(9).fill('unchanged')]);
-    expect(await take(template)).toMatchObject({ attempt: 2 });
+    expect(await acquire(template)).toMatchObject({ attempt: 2 });
     expect(await retryRun(database, runId, operatorId)).toMatchObject({
       outcome: 'unchanged',
       run: { state: 'held' },
@@ -77,11 +77,11 @@ describe('all failed nodes of a session at once', () => {
     ]);
     await upload(database, graph, 'input');
     for (const how of [broken, { ...completed, outcome: 'no-output' } as const, broken])
-      await end(await take(template), how);
+      await end(await acquire(template), how);
     const both = await Promise.all([1, 2].map(() => retryFailedRuns(database, graph.sessionId, operatorId)));
     expect(both.map((result) => 'retried' in result && result.retried).sort()).toEqual([0, 2]);
     expect(await stateOf(database, graph, 'b')).toBe(nodeStateCodes.Succeeded);
-    const nodes = [(await take(template)).nodeName, (await take(template)).nodeName];
+    const nodes = [(await acquire(template)).nodeName, (await acquire(template)).nodeName];
     expect(nodes).toEqual(['a', 'c']);
   });
 });

@@ -85,7 +85,7 @@ export function operateWorld(database: Database) {
     holderOf,
     setUp,
     tryTake,
-    acquire: acquire,
+    acquire,
     end,
     write,
     finishTask,

@@ -4,6 +4,7 @@
  */
 
 import type { Dashboard, DashboardSource } from '../../../client/types.ts';
+import { isUuid } from '../../../client/uuid.ts';
 import { withoutDigest } from '../names.ts';
 import { scaleKeyOf, suggestedPanels } from './suggested-panels.ts';
 
@@ -50,7 +51,6 @@ const firstLayoutChannels = 24;
 const firstPanels = 8;
 /** What a recording without groups has. */
 const unnamedGroup = 'default';
-const generatedName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** All channels of all sources, in the order of the recording. */
 export function channelsOf(dashboard: Dashboard): Channel[] {
@@ -95,7 +95,7 @@ export function ownTitle({ title, sessionName }: { title: string; sessionName: s
 
 /** A generated identifier means nothing to a person; several recordings then get numbers. */
 export function sourceName(source: DashboardSource, index: number | null): string {
-  if (source.name !== '' && !generatedName.test(source.name)) return withoutDigest(source.name);
+  if (source.name !== '' && !isUuid(source.name)) return withoutDigest(source.name);
   return index === null ? '1 recording' : `recording ${index + 1}`;
 }
 

@@ -155,9 +155,7 @@ function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
 /** The head of a failed run says already why its last attempt failed. */
 const isSaidAbove = (run: NodeRunDetails, attempt: NodeRunDetails['attempts'][number]) =>
   reasonOf(attempt) === '' ||
-  (run.state === 'failed' &&
-    attempt.number === run.attempt &&
-    run.statusDetails.includes(attempt.reason ?? ''));
+  (run.state === 'failed' && attempt.number === run.attempt && run.statusDetails.includes(attempt.reason));
 
 function Attempts({ run }: { run: NodeRunDetails }) {
   const now = useNow(isOpenRun(run));

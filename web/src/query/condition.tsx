@@ -187,7 +187,7 @@ function ValueInput(props: {
         autocomplete="off"
         class="select query-value"
         // The types allow only certain roles for each kind of input; none is set here.
-        type={(type === 'time' ? 'datetime-local' : 'text') as 'text'}
+        type={type === 'time' ? 'datetime-local' : 'text'}
         {...(type === 'time' ? { step: 1 } : {})}
         aria-label={label}
         placeholder={placeholderOf(type, condition.valueType)}

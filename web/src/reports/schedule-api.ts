@@ -10,7 +10,7 @@ import { platform } from '../http.ts';
 
 export type { NewReportSchedule, ReportFile, ReportSchedule };
 
-export async function listSchedules(signal?: AbortSignal): Promise<readonly ReportSchedule[]> {
+export async function listSchedules(signal: AbortSignal): Promise<readonly ReportSchedule[]> {
   return (await platform.call('GET /api/v2/dashboard/report-schedules', { signal })).schedules;
 }
 
@@ -30,14 +30,14 @@ export async function deleteSchedule(id: string): Promise<void> {
   await platform.call('DELETE /api/v2/dashboard/report-schedules/{id}', { params: { id } });
 }
 
-export function listReportFiles(scheduleId: string, signal?: AbortSignal): Promise<ReportFileList> {
+export function listReportFiles(scheduleId: string, signal: AbortSignal): Promise<ReportFileList> {
   return platform.call('GET /api/v2/dashboard/report-files', { query: { scheduleId }, signal });
 }
 
 const projectFiles = 10;
 
 /** The newest files of a project. */
-export function listProjectReportFiles(projectId: number, signal?: AbortSignal): Promise<ReportFileList> {
+export function listProjectReportFiles(projectId: number, signal: AbortSignal): Promise<ReportFileList> {
   const query = { projectId, limit: projectFiles };
   return platform.call('GET /api/v2/dashboard/report-files', { query, signal });
 }

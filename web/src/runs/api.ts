@@ -14,20 +14,19 @@ import type { RunQuery } from './list-model.ts';
 
 export type * from '../../../client/types.ts';
 
-type Signal = AbortSignal | undefined;
 export type LogQuery = Query<'GET /api/v2/node-runs/{runId}/logs'>;
 
 /** The last made first. */
-export function listRuns(query: RunQuery, signal?: Signal): Promise<NodeRunList> {
+export function listRuns(query: RunQuery, signal: AbortSignal): Promise<NodeRunList> {
   return platform.call('GET /api/v2/node-runs', { query, signal });
 }
 
-export function readRun(runId: string, signal?: Signal): Promise<NodeRunDetails> {
+export function readRun(runId: string, signal: AbortSignal): Promise<NodeRunDetails> {
   return platform.call('GET /api/v2/node-runs/{runId}', { params: { runId }, signal });
 }
 
 /** The node's most recently queued run; null when it has none. */
-export async function readLastRun(nodeInstanceId: number, signal?: Signal): Promise<NodeRun | null> {
+export async function readLastRun(nodeInstanceId: number, signal: AbortSignal): Promise<NodeRun | null> {
   return (await listRuns({ nodeInstanceId, pageSize: 1 }, signal)).nodeRuns[0] ?? null;
 }
 
@@ -53,14 +52,14 @@ export function openLog(
   });
 }
 
-export function readConfiguration(nodeInstanceId: number, signal?: Signal): Promise<NodeConfiguration> {
+export function readConfiguration(nodeInstanceId: number, signal: AbortSignal): Promise<NodeConfiguration> {
   const params = { nodeInstanceId };
   return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/configuration', { params, signal });
 }
 
 export function readConfigurationSchema(
   nodeInstanceId: number,
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<NodeConfigurationSchema> {
   return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/configuration/schema', {
     params: { nodeInstanceId },
@@ -69,7 +68,10 @@ export function readConfigurationSchema(
 }
 
 /** The newest ones, newest first. */
-export function listRevisions(nodeInstanceId: number, signal?: Signal): Promise<NodeConfigurationRevisions> {
+export function listRevisions(
+  nodeInstanceId: number,
+  signal: AbortSignal,
+): Promise<NodeConfigurationRevisions> {
   return platform.call('GET /api/v2/node-instance/{nodeInstanceId}/configuration/revisions', {
     params: { nodeInstanceId },
     signal,

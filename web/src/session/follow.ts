@@ -80,7 +80,7 @@ async function follow(sessionId: string, change: Change, signal: AbortSignal): P
     }
     if (signal.aborted || reported.isOver) return;
     if (failure instanceof ApiError && isDefinite(failure)) {
-      return change((before) => ({ ...before, connection: 'lost', error: failure as ApiError }));
+      return change((before) => ({ ...before, connection: 'lost', error: failure }));
     }
     if (document.hidden) continue;
     const error = failure instanceof ApiError && reported.lastEventId === null ? failure : null;

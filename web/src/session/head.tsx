@@ -99,26 +99,22 @@ function SessionFacts({ session }: { session: SessionDetails }) {
   const { project, sessionTemplate, simulationName, owner } = session;
   return (
     <p class="faint meta">
-      {project !== null && (
-        <span>
-          {listSessions ? (
-            <a href={`/sessions?project=${session.projectId}`} title="Sessions of this project">
-              {project.title}
-            </a>
-          ) : (
-            project.title
-          )}
-        </span>
-      )}
-      {sessionTemplate !== null && (
-        <span title={sessionTemplate.name}>
-          {listSessions ? (
-            <a href={`/templates/${session.sessionTemplateId}`}>{titleOf(sessionTemplate.name)}</a>
-          ) : (
-            titleOf(sessionTemplate.name)
-          )}
-        </span>
-      )}
+      <span>
+        {listSessions ? (
+          <a href={`/sessions?project=${session.projectId}`} title="Sessions of this project">
+            {project.title}
+          </a>
+        ) : (
+          project.title
+        )}
+      </span>
+      <span title={sessionTemplate.name}>
+        {listSessions ? (
+          <a href={`/templates/${session.sessionTemplateId}`}>{titleOf(sessionTemplate.name)}</a>
+        ) : (
+          titleOf(sessionTemplate.name)
+        )}
+      </span>
       {simulationName !== null && simulationName !== '' && <span>{simulationName}</span>}
       <span>
         created <Ago at={session.createdAt} />
@@ -167,7 +163,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
       {first !== undefined && props.tab !== 'pipeline' && (
         <p class="session-failure">
           <strong>{titleOf(first.name)}</strong> failed:{' '}
-          <span>{beginningOf(withoutCategory(first.statusDetails ?? ''))}</span>{' '}
+          <span>{beginningOf(withoutCategory(first.statusDetails))}</span>{' '}
           <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>
             {readRuns ? 'Fix and run again' : 'Show the failed node'}
           </a>{' '}

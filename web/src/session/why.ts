@@ -14,7 +14,7 @@ export function useWhy(
   version: number | string,
 ): string {
   const why = useResource(String(node.id), (signal) => explainNode(node.id, signal), { version });
-  const details = node.statusDetails ?? '';
+  const details = node.statusDetails;
   const names = nodes.map(({ name }) => name);
   const sentence =
     why.data === null

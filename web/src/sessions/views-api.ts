@@ -3,7 +3,7 @@ import type { NewSessionView, SessionView } from '../../../client/types.ts';
 import { platform } from '../http.ts';
 
 /** The saved views of the list of sessions: the person's own, then those of others. */
-export async function listSessionViews(signal?: AbortSignal): Promise<readonly SessionView[]> {
+export async function listSessionViews(signal: AbortSignal): Promise<readonly SessionView[]> {
   return (await platform.call('GET /api/v2/session/views', { signal })).views;
 }
 

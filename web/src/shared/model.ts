@@ -17,8 +17,6 @@ export interface Participant {
 export interface SharedWindow {
   sessionId: string;
   name: string;
-  simulationName: string | null;
-  projectId: number;
   machineGroup: number | null;
   status: 'open' | 'closed';
   startMs: number;
@@ -31,8 +29,6 @@ export interface SharedWindow {
 export interface WithMetadata {
   id: string;
   name: string;
-  simulationName: string | null;
-  projectId: number;
   metadata: Record<string, unknown> | null;
 }
 
@@ -46,8 +42,6 @@ export function sharedWindow(session: WithMetadata): SharedWindow | null {
   return {
     sessionId: session.id,
     name: session.name,
-    simulationName: session.simulationName,
-    projectId: session.projectId,
     machineGroup: typeof machineGroup === 'number' ? machineGroup : null,
     status,
     startMs,

@@ -11,10 +11,8 @@ import { platform } from '../http.ts';
 
 export type * from '../../../client/types.ts';
 
-type Signal = AbortSignal | undefined;
-
 /** With its nodes, which the list leaves out. */
-export function readTemplate(sessionTemplateId: number, signal?: Signal): Promise<SessionTemplate> {
+export function readTemplate(sessionTemplateId: number, signal: AbortSignal): Promise<SessionTemplate> {
   const params = { sessionTemplateId };
   return platform.call('GET /api/v2/session/session_templates/{sessionTemplateId}', { params, signal });
 }
@@ -23,7 +21,7 @@ export function readTemplate(sessionTemplateId: number, signal?: Signal): Promis
 export function listTemplateVersions(
   sessionTemplateId: number,
   query: { page: number; pageSize: number },
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<SessionTemplateVersions> {
   const params = { sessionTemplateId };
   return platform.call('GET /api/v2/session/session_templates/{sessionTemplateId}/versions', {
@@ -37,7 +35,7 @@ export function listTemplateVersions(
 export function readTemplateVersion(
   sessionTemplateId: number,
   version: number,
-  signal?: Signal,
+  signal?: AbortSignal,
 ): Promise<SessionTemplateVersion> {
   const params = { sessionTemplateId, version };
   return platform.call('GET /api/v2/session/session_templates/{sessionTemplateId}/versions/{version}', {
@@ -50,7 +48,7 @@ export function readTemplateVersion(
 export function readTemplateChanges(
   sessionTemplateId: number,
   of: { version: number; since: number | null; sinceTemplateId: number | null },
-  signal?: Signal,
+  signal: AbortSignal,
 ): Promise<SessionTemplateChanges> {
   return platform.call(
     'GET /api/v2/session/session_templates/{sessionTemplateId}/versions/{version}/changes',

@@ -29,8 +29,6 @@ export interface ConvertInput {
   /** The upload as stored: a local file, gzip or not. */
   inputPath: string;
   contentType: string | null;
-  /** As declared; the file's own bytes decide. */
-  contentEncoding: string | null;
   /** The upload's identifier, the realm when `realmPerFile`. */
   outputIdentifier: string;
   source: { outputId: number; outputIdentifier: string };

@@ -84,7 +84,7 @@ function addPoints(points: Float64Array, at: number, { times, values }: Segment,
     points[place] = times[row] as number;
     points[place + 1] = values[row] as number;
   };
-  const isFirstOfBlock = Number.isNaN(points[at] as number);
+  const isFirstOfBlock = Number.isNaN(points[at]);
   if (isFirstOfBlock || (values[rows.lowest] as number) < (points[at + 1] as number)) putRow(at, rows.lowest);
   if (isFirstOfBlock || (values[rows.highest] as number) > (points[at + 3] as number))
     putRow(at + 2, rows.highest);

@@ -228,7 +228,7 @@ export function pairRows(across: ChannelSeries, up: ChannelSeries, name: string)
  * A series with `x` or of one trace, over it or over the time since the trace began.
  * @param split the channel with a trace for each of its values: `lap 2`, of several channels `speed, lap 2`
  */
-export function traceOf(series: ChannelSeries, split: string | null, isOnly: boolean, unitMs = 1000): Trace {
+export function traceOf(series: ChannelSeries, split: string | null, isOnly: boolean, unitMs: number): Trace {
   const start = series.trace === undefined ? 0 : Date.parse(series.trace.from);
   const part = series.trace === undefined ? '' : `${split ?? ''} ${String(series.trace.value)}`.trim();
   const name = part === '' ? series.name : isOnly ? part : `${series.name}, ${part}`;

@@ -1,0 +1,2 @@
+/** Whether a text is a UUID, in either case. */
+export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
