@@ -86,7 +86,7 @@ describe('every fault is listed with its path', () => {
     ],
     [
       'wrong numbers',
-      manifest({ nodeTemplates: [nodeTemplate({ maxAttempts: 21, timeoutSeconds: 0, leaseSeconds: 9.5 })] }),
+      manifest({ nodeTemplates: [nodeTemplate({ maxAttempts: 21, timeoutSeconds: 0, leaseSeconds: 10.5 })] }),
       [
         '$.nodeTemplates[0].maxAttempts',
         '$.nodeTemplates[0].timeoutSeconds',

@@ -37,6 +37,7 @@ describe('strict JSON', () => {
       '{"\\u0061":1,"a":2}',
       '{"__proto__":1,"__proto__":2}',
       '{ "a" : "x,\\"a\\":" , "a" : 1 }',
+      '{"a":[{}],"b":1,"b":2}',
     ]) {
       expect(parseStrictJson(text)).toEqual({ ok: false, reason: expect.stringMatching(hasOwnDuplicates) });
     }
@@ -57,6 +58,7 @@ describe('strict JSON', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(parseStrictJson(nested(64)).ok).toBe(true);
     expect(parseStrictJson(nested(65)).ok).toBe(false);
+    expect(parseStrictJson(`[${'[],{},'.repeat(100)}0]`).ok).toBe(true);
     expect(parseStrictJson(`"${'['.repeat(100)}"`).ok).toBe(true);
   });
 
