@@ -166,6 +166,14 @@ describe('every fault is listed with its path', () => {
     expect(errorsOf(value, owned)).toContain(expected);
   });
 
+  test('up to 200, and then that more exist', () => {
+    const found = errorsOf(manifest({ nodeTemplates: Array.from({ length: 200 }, () => 1) }));
+    expect(found).toHaveLength(201);
+    expect(found.filter((item) => item === '$ More faults exist and are not listed.')).toEqual([
+      found.at(-1),
+    ]);
+  });
+
   test('schemas that would take long to compile together', () => {
     const properties = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`p${index}`, {}]));
     const nodeTemplates = Array.from({ length: 30 }, (_, index) =>
