@@ -6,7 +6,7 @@ import {
   isReadOnly,
   isRefusal,
   sqlStates,
-} from '../../domain/network/database-fault.ts';
+} from '../../../domain/network/database-fault.ts';
 
 describe('a failed statement', () => {
   const away = [

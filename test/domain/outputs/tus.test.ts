@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Problem } from '../../domain/errors.ts';
-import { readPieceChecksum, readUploadLength, readUploadMetadata } from '../../domain/outputs/tus.ts';
+import { Problem } from '../../../domain/errors.ts';
+import { readPieceChecksum, readUploadLength, readUploadMetadata } from '../../../domain/outputs/tus.ts';
 
 const refusal = (read: () => unknown): string | null => {
   try {

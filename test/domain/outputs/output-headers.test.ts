@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { Problem } from '../../domain/errors.ts';
+import { formatToken } from '../../../domain/access/token-format.ts';
+import { Problem } from '../../../domain/errors.ts';
 import {
   readContentEncoding,
   readOutputHeaders,
   readSentDigests,
-} from '../../domain/outputs/output-headers.ts';
+  storedEncoding,
+} from '../../../domain/outputs/output-headers.ts';
 
 const refusal = (read: () => unknown): string | null => {
   try {
@@ -15,6 +17,15 @@ const refusal = (read: () => unknown): string | null => {
     return error instanceof Problem ? error.key : String(error);
   }
 };
+
+test('an identifier holds no token, by which others would see it', () => {
+  const read = (value: string) =>
+    readOutputHeaders({ 'x-platform-output-identifier': value }).outputIdentifier;
+  expect(read('lap-1_a.csv')).toBe('lap-1_a.csv');
+  expect(refusal(() => read(`lap-${formatToken('offline', Buffer.alloc(32, 7))}`))).toBe(
+    'invalidOutputIdentifier',
+  );
+});
 
 describe('metadata of an output', () => {
   const read = (text: string) =>
@@ -73,4 +84,12 @@ describe('checksums of an output', () => {
     for (const wrong of ['sha-256=AAAA', 'sha-256', 'sha-256=:AAAA:', `x${member(one)}, sha-256=::`])
       expect(refusal(() => sha256Of(wrong))).toBe('checksumMismatch');
   });
+});
+
+test('an empty output has no encoding: it could not be decoded', () => {
+  expect([storedEncoding(0, 'gzip'), storedEncoding(1, 'gzip'), storedEncoding(1, null)]).toEqual([
+    null,
+    'gzip',
+    null,
+  ]);
 });
