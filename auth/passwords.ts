@@ -90,11 +90,7 @@ export const dummyHash = `$argon2id$v=19$m=${memoryKibibytes},t=${passes},p=${pa
 /** True for 12 to 256 characters. */
 export function isAcceptablePassword(password: string): boolean {
   const characters = [...password.slice(0, limits.passwordMaxCharacters * 2 + 1)].length;
-  return (
-    password.isWellFormed() &&
-    characters >= limits.passwordMinCharacters &&
-    characters <= limits.passwordMaxCharacters
-  );
+  return characters >= limits.passwordMinCharacters && characters <= limits.passwordMaxCharacters;
 }
 
 /** One password, however its keyboard composes accents. */

@@ -130,6 +130,31 @@ test('every route for Trainees declares whose sessions it reads, and has the par
   }
 });
 
+test('what a path names of a session is guarded, of a dashboard always; but for routes that check themselves', () => {
+  const named = forTrainees.filter(({ path }) => path.includes('{'));
+  const others = ['getProject', 'getSessionTemplate', 'getLayout', 'updateLayout', 'deleteLayout'];
+  const ofParticipants = [
+    'updateSession',
+    'closeSession',
+    'createAnnotation',
+    'changeAnnotation',
+    'deleteAnnotation',
+  ];
+  const ofWriters = [
+    'resumableUploadOptions',
+    'continueResumableUpload',
+    'getResumableUpload',
+    'terminateResumableUpload',
+  ];
+  const unguarded = named.filter(({ id }) => !('of' in sessionRules[id]!)).map(({ id }) => id);
+  expect(unguarded.sort()).toEqual([...others, ...ofParticipants, ...ofWriters].sort());
+  for (const { id, path } of named) {
+    const rule = sessionRules[id]!;
+    const isAlways = 'of' in rule && rule.always === true;
+    expect([id, isAlways]).toEqual([id, path.startsWith('/api/v2/dashboard/dimensions/')]);
+  }
+});
+
 const reading = forTrainees.flatMap((route) => {
   const rule = sessionRules[route.id]!;
   return 'of' in rule ? [{ id: route.id, route, rule }] : [];

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { printError } from '../../cli/errors.ts';
-import { pagedTable, singleLine, table } from '../../cli/output.ts';
+import { bytes, pagedTable, singleLine, table, time } from '../../cli/output.ts';
 import { lineOf } from '../../cli/progress.ts';
 import { ApiError } from '../../client/errors.ts';
 
@@ -37,6 +37,14 @@ test('pages of a table stand below one line of headings, each as wide as those b
   expect(rowsOf([{ name: 'A long lap' }])).toBe('NAME        STATE\nA long lap  done');
   expect(rowsOf([{ name: 'A lap' }])).toBe('A lap       done');
   expect(rowsOf([{ name: 'The longest lap' }])).toBe('The longest lap  done');
+});
+
+test('sizes, times and yes or no are short', () => {
+  const sizes = [0, 1023, 1024, 1536, 1024 ** 2, 5 * 1024 ** 4, 2_000 * 1024 ** 4];
+  expect(sizes.map(bytes)).toEqual(['0 B', '1023 B', '1.0 KB', '1.5 KB', '1.0 MB', '5.0 TB', '2000.0 TB']);
+  expect(time('2026-03-01T10:00:05.123Z')).toBe('2026-03-01 10:00:05Z');
+  expect([time(null), time(undefined), time('')]).toEqual([null, null, null]);
+  expect(table([true, false, null], { IS: (one) => one })).toBe('IS\nyes\nno\n-');
 });
 
 test('text is one line, and nothing in it moves or turns what follows', () => {

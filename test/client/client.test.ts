@@ -36,11 +36,13 @@ describe('a call', () => {
     expect(filled('/runs', { query: { search: undefined } })).toBe('/runs');
   });
 
-  test('is repeated once with the renewed token after a 401', async () => {
+  test('is repeated once with the renewed token after a 401, and after nothing else', async () => {
     const seen: unknown[] = [];
     const address = await serve(({ headers }, response) => {
       seen.push(headers.authorization);
       if (headers.authorization === 'Bearer new') json(response, 200, [{ id: 7 }]);
+      else if (headers.authorization === 'Bearer weak')
+        json(response, 403, { message: 'Not with this role.' });
       else json(response, 401, { message: 'A valid bearer token is needed.' });
     });
     let token = 'old';
@@ -52,7 +54,13 @@ describe('a call', () => {
     expect(await renewed.call('GET /projects')).toEqual([{ id: 7 }]);
     const stuck = new ApiClient({ address, bearer: { token: () => 'old', renew: async () => true } });
     await expect(stuck.call('GET /projects')).rejects.toMatchObject({ status: 401 });
-    expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer old', 'Bearer old']);
+    const weak = new ApiClient({ address, bearer: { token: () => 'weak', renew: async () => true } });
+    await expect(weak.call('GET /projects')).rejects.toMatchObject({ status: 403 });
+    expect(await renewed.call('GET /projects')).toEqual([{ id: 7 }]);
+    expect(seen).toEqual([
+      ...['Bearer old', 'Bearer new', 'Bearer old', 'Bearer old'],
+      ...['Bearer weak', 'Bearer new'],
+    ]);
   });
 
   test("that is refused has every field of the platform's error", async () => {
@@ -88,6 +96,12 @@ describe('a call', () => {
     const ask = (route: 'GET /projects' | 'GET /user_data') => client.call(route);
     await expect(ask('GET /projects')).rejects.toMatchObject({ status: 502, ...refused });
     await expect(ask('GET /user_data')).rejects.toMatchObject({ status: 200, ...refused });
+    for (const text of ['null', '7', '[]', '{"code":5,"message":{},"errors":"x"}'])
+      expect(refusalOf({ status: 502, header: () => null, text })).toMatchObject({
+        code: '',
+        message: 'The platform answered 502.',
+        issues: [],
+      });
   });
 
   test('fails as a broken connection when nothing answers, the answer breaks off, or the deadline passes', async () => {
@@ -141,8 +155,8 @@ describe('waiting', () => {
   });
 
   test('is worth it after outages, too many calls and server errors, and after no other refusal', () => {
-    const statuses = [400, 401, 403, 404, 408, 409, 429, 500, 502, 503];
-    expect(statuses.filter((status) => isTransient(refusal(status)))).toEqual([408, 429, 500, 502, 503]);
+    const statuses = [400, 401, 403, 404, 408, 409, 423, 429, 500, 502, 503];
+    expect(statuses.filter((status) => isTransient(refusal(status)))).toEqual([408, 423, 429, 500, 502, 503]);
     expect([isTransient(new NetworkError('broke')), isTransient(new Error('other'))]).toEqual([true, false]);
   });
 
@@ -173,6 +187,17 @@ describe('an event stream', () => {
       for await (const event of readEvents(parts, 10_000)) found.push(event);
       expect(found, `cut at ${cut}`).toEqual(events);
     }
+  });
+
+  test('that breaks, or has an event without an end, fails as a broken connection', async () => {
+    const drain = async (answer: Response) => {
+      for await (const _event of readEvents(answer, 10_000));
+    };
+    const broken = new ReadableStream({ start: (controller) => controller.error(new Error('reset')) });
+    await expect(drain(new Response(broken))).rejects.toThrow(NetworkError);
+    const megabyte = new Uint8Array(1024 ** 2).fill(0x61);
+    const endless = [new TextEncoder().encode('data:'), ...Array.from({ length: 17 }, () => megabyte)];
+    await expect(drain(streamOf(...endless))).rejects.toThrow(NetworkError);
   });
 
   test('of a session continues after the last event, stays alive by comments, and ends when it is silent', async () => {

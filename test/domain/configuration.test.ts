@@ -48,7 +48,7 @@ describe('configuration values', () => {
     ]),
     [valueTypes.bool, 'true', true],
     [valueTypes.bool, 'False', true],
-    [valueTypes.bool, '1', false],
+    ...['1', 'trueish', 'untrue'].map((text): [ValueType, string, boolean] => [valueTypes.bool, text, false]),
     [valueTypes.json, '{"a":[1,null]}', true],
     ...['', '{', '{"a":1,"a":2}', `${'['.repeat(65)}${']'.repeat(65)}`].map(
       (text): [ValueType, string, boolean] => [valueTypes.json, text, false],

@@ -102,4 +102,10 @@ describe('isSameGraph', () => {
     expect(isSameGraph([node('a')], other)).toBe(false);
     expect(isSameGraph([node('a'), node('b'), node('c', 'b')], other)).toBe(false);
   });
+
+  test('tells a parent more and a parent less', () => {
+    const one = [node('a'), node('b'), node('c', 'a')];
+    const two = [node('a'), node('b'), node('c', 'a', 'b')];
+    expect([isSameGraph(one, two), isSameGraph(two, one)]).toEqual([false, false]);
+  });
 });

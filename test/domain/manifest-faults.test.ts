@@ -86,7 +86,7 @@ describe('every fault is listed with its path', () => {
     ],
     [
       'wrong numbers',
-      manifest({ nodeTemplates: [nodeTemplate({ maxAttempts: 21, timeoutSeconds: 0, leaseSeconds: 9.5 })] }),
+      manifest({ nodeTemplates: [nodeTemplate({ maxAttempts: 21, timeoutSeconds: 0, leaseSeconds: 10.5 })] }),
       [
         '$.nodeTemplates[0].maxAttempts',
         '$.nodeTemplates[0].timeoutSeconds',
@@ -164,6 +164,14 @@ describe('every fault is listed with its path', () => {
     ],
   ])('%s', (_, value, expected) => {
     expect(errorsOf(value, owned)).toContain(expected);
+  });
+
+  test('up to 200, and then that more exist', () => {
+    const found = errorsOf(manifest({ nodeTemplates: Array.from({ length: 200 }, () => 1) }));
+    expect(found).toHaveLength(201);
+    expect(found.filter((item) => item === '$ More faults exist and are not listed.')).toEqual([
+      found.at(-1),
+    ]);
   });
 
   test('schemas that would take long to compile together', () => {

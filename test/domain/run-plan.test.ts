@@ -77,11 +77,12 @@ describe('the end of an attempt', () => {
   });
 
   test('a lost lease is tried again at once; the third loss, or one in the last attempt, is a time-out', () => {
-    expect(endAttempt(run, { kind: 'lost' }, 0)).toMatchObject({
-      kind: 'retry',
-      outcome: 'lost',
-      delayMs: 0,
-    });
+    for (const before of [{}, { attempt: 2, lostCount: 1 }])
+      expect(endAttempt({ ...run, ...before }, { kind: 'lost' }, 0)).toMatchObject({
+        kind: 'retry',
+        outcome: 'lost',
+        delayMs: 0,
+      });
     for (const last of [{ lostCount: 2, maxAttempts: 20 }, { attempt: 3 }]) {
       expect(endAttempt({ ...run, ...last }, { kind: 'lost' }, 0)).toMatchObject({
         kind: 'done',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isSameJson } from '../../domain/same-json.ts';
 import { parseStrictJson } from '../../domain/strict-json.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 
@@ -37,6 +38,7 @@ describe('strict JSON', () => {
       '{"\\u0061":1,"a":2}',
       '{"__proto__":1,"__proto__":2}',
       '{ "a" : "x,\\"a\\":" , "a" : 1 }',
+      '{"a":[{}],"b":1,"b":2}',
     ]) {
       expect(parseStrictJson(text)).toEqual({ ok: false, reason: expect.stringMatching(hasOwnDuplicates) });
     }
@@ -57,6 +59,7 @@ describe('strict JSON', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
     expect(parseStrictJson(nested(64)).ok).toBe(true);
     expect(parseStrictJson(nested(65)).ok).toBe(false);
+    expect(parseStrictJson(`[${'[],{},'.repeat(100)}0]`).ok).toBe(true);
     expect(parseStrictJson(`"${'['.repeat(100)}"`).ok).toBe(true);
   });
 
@@ -74,4 +77,37 @@ describe('strict JSON', () => {
       expect(cpuMs() - startedAt).toBeLessThan(5000);
     }
   });
+});
+
+test('two values are the same JSON whatever the order of fields, and only then', () => {
+  const same = [
+    [{ a: [1, { b: null, c: 'x' }] }, { a: [1, { c: 'x', b: null }] }],
+    [[], []],
+    [0, -0],
+  ];
+  for (const [left, right] of same)
+    expect([left, right, isSameJson(left, right)]).toEqual([left, right, true]);
+  const others = [
+    [
+      [1, 2],
+      [1, 2, 3],
+    ],
+    [
+      [1, 2],
+      [2, 1],
+    ],
+    [{ a: 1 }, { a: 1, b: 1 }],
+    [{ a: undefined }, { b: undefined }],
+    [{}, []],
+    [{ 0: 1 }, [1]],
+    [{}, null],
+    [1, '1'],
+  ];
+  for (const [left, right] of others)
+    expect([left, right, isSameJson(left, right), isSameJson(right, left)]).toEqual([
+      left,
+      right,
+      false,
+      false,
+    ]);
 });

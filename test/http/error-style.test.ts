@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
+import { formatToken } from '../../domain/access/token-format.ts';
+import { Problem } from '../../domain/errors.ts';
 import { createApp, routeSet } from '../../http/app.ts';
+import { errorReply } from '../../http/errors.ts';
 import { type Route, routeFactory } from '../../http/route.ts';
 import { createLog } from '../../telemetry/log.ts';
 
@@ -50,4 +53,19 @@ test.each([
   expect(answer).toMatch(/^HTTP\/1\.1 500 /);
   expect(body).toMatchObject({ status: 'error', message: 'Internal server error.' });
   expect(body.code).toBe(code);
+});
+
+test('an error repeats no token and no address that a caller sent in place of something else', () => {
+  const token = formatToken('offline', Buffer.alloc(32, 7));
+  const errors = [{ path: `$.Nodes['${token}']`, message: 'petra@example.org is unknown.' }];
+  const problem = new Problem('invalidRequest', {
+    message: `There is no ${token}.`,
+    fields: { errors, count: 1 },
+  });
+  expect(errorReply(problem, 'common').body).toEqual({
+    status: 'error',
+    message: 'There is no [token].',
+    errors: [{ path: "$.Nodes['[token]']", message: '[address] is unknown.' }],
+    count: 1,
+  });
 });

@@ -115,6 +115,7 @@ describe('the log of a run', () => {
       Array.from({ length: 40 }, (_, index) => `call ${index + 1} line 3`),
     );
     expect(await allPages(runId, { search: 'c17' })).toHaveLength(3);
+    expect(await allPages(runId, { search: 'LINE 2' })).toHaveLength(40);
   });
 
   async function allPages(runId: string, query: Record<string, string | number>): Promise<Entry[]> {

@@ -124,7 +124,7 @@ test('a date is read as strictly as everywhere, in UTC; any other text stays tex
 });
 
 test('a time outside of the years 1970 to 9999 is text in a column of dates, and one that is none is empty', async () => {
-  const { row } = await filesOf({}, 'date', [
+  const { row, sheet } = await filesOf({}, 'date', [
     'timestamp("1969-12-31T23:59:59Z")',
     'timestamp("9999-12-31T23:59:59Z") + duration("1s")',
     'timestamp("2026-03-01T12:00:00Z") + duration("99999999999h")',
@@ -136,6 +136,7 @@ test('a time outside of the years 1970 to 9999 is text in a column of dates, and
     null,
     '2026-03-01T12:00:00.000Z',
   ]);
+  expect(sheet.match(/<v>\d+(\.\d+)?<\/v>/g)).toHaveLength(1);
 });
 
 test('a date without an offset is the same in every time zone of a server', () => {
