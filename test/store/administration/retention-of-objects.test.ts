@@ -36,9 +36,9 @@ describe('outputs of kept sessions', () => {
   test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
     const graph = await newSession(2, pair);
     const earlier = await upload(graph, 'early');
-    await upload(graph, 'early');
+    await upload(graph, 'early', 'a,b\n3,4\n');
     const replaced = await upload(graph, 'lap');
-    await upload(graph, 'lap');
+    await upload(graph, 'lap', 'a,b\n3,4\n');
     const session = `/api/v2/sessions/${graph.sessionId}`;
     expect(await ask200(session)).toMatchObject({ outputBytes: 32 });
     const outputs = await database.query<{ id: number; identifier: string }>(
@@ -183,7 +183,7 @@ test('while the store is away the preview with its orphans is 503, and that with
 test('objects of every kind without a row are deleted, unless they are young, in transfer, queued, or foreign', async () => {
   const graph = await newSession(1);
   const replaced = (await upload(graph, 'lap')).objectKey;
-  await upload(graph, 'lap');
+  await upload(graph, 'lap', 'a,b\n3,4\n');
   const [known] = await database.query<{ key: string }>(
     'select object_key as key from node_output where node_instance_id = $1',
     [graph.nodes.in],

@@ -45,12 +45,12 @@ export async function retentionWorld() {
     return graph;
   }
 
-  async function upload(graph: Graph, identifier: string | null = null) {
+  async function upload(graph: Graph, identifier: string | null = null, text = 'a,b\n1,2\n') {
     const { objects } = api.composed.services;
     const source = (await findDataSourceByName(database, 'platform'))!;
     const objectKey = newOutputKey();
     await writePendingRow(database, objectKey, source.id, graph.nodes.in);
-    const stored = await objects.of(source).put(objectKey, Readable.from([Buffer.from('a,b\n1,2\n')]), {
+    const stored = await objects.of(source).put(objectKey, Readable.from([Buffer.from(text)]), {
       maxBytes: 100,
       withMd5: false,
       signal: new AbortController().signal,
