@@ -68,6 +68,12 @@ describe('sessions', () => {
     await make('worked on', (graph) =>
       database.query(`update node_run set state = 'held' where node_instance_id = $1`, [graph.nodes.next]),
     );
+    await make('whose run ended lately', (graph) =>
+      database.query(
+        `update node_run set state = 'done', outcome = 'completed', ended_at = now() where node_instance_id = $1`,
+        [graph.nodes.next],
+      ),
+    );
     await make('about to be fed', (graph) =>
       writePendingRow(database, newOutputKey(), graph.dataSourceId, graph.nodes.in),
     );
