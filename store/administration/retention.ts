@@ -32,7 +32,7 @@ const isExpiredSession = `
       or exists (select from queued_upload q where q.node_instance_id = n.id)
       or ${isUploadedTo('n.id', abandonedAfter)}
       or exists (select from node_run r where r.node_instance_id = n.id
-                  and (r.state = 'held' or r.created_at >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
+                  and (r.state = 'held' or r.queue_time >= ${cutoff} or r.ended_at >= ${cutoff}))))`;
 
 /** Whether an output `o` of a node `n`, of a session `s` in a project `p`, is expired. */
 const isExpiredOutput = `

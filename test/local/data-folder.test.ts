@@ -1,5 +1,5 @@
 /** The keys of a data folder. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -26,3 +26,14 @@ test('a folder of an earlier version gets the key of runner hosts at the next st
   mkdirSync(file);
   expect(() => readOrMakeKeys(folder)).toThrow('cannot be read (EISDIR)');
 });
+
+test.each(['postgres.json', 'objects'])(
+  'no keys are made for a folder that has data (%s) and has lost its own',
+  (name) => {
+    const lost = join(folder, `lost-${name}`);
+    makeDataFolder(lost);
+    mkdirSync(join(lost, name));
+    expect(() => readOrMakeKeys(lost)).toThrow(`${join(lost, 'keys.json')} is missing`);
+    expect(existsSync(join(lost, 'keys.json'))).toBe(false);
+  },
+);

@@ -70,6 +70,21 @@ test('an ended token is checked until no claim of it can be left, and removed mo
   expect((await left([busy, fresh, old])).sort()).toEqual([busy, fresh].sort());
 });
 
+test('a token that was revoked or has expired since its caller was identified gets no task', async () => {
+  const graph = await makeGraph(database, chain(1));
+  await upload(database, graph, 'input');
+  const { id } = await makeToken();
+  const setToken = (change: string) =>
+    database.query(`update runner_token set ${change} where id = $1`, [id]);
+  const claimed = () => claim(database, { holder: `token:${id}`, instanceId: 'one' });
+  await setToken('revoked_at = clock_timestamp()');
+  expect(await claimed()).toBeUndefined();
+  await setToken('revoked_at = null, expires_at = clock_timestamp()');
+  expect(await claimed()).toBeUndefined();
+  await setToken(`expires_at = clock_timestamp() + interval '1 hour'`);
+  expect(await claimed()).toBeDefined();
+});
+
 test('of several concurrent checks of a creator one is made', async () => {
   const creator = makeCreator();
   await makeToken(creator);

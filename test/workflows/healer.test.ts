@@ -100,6 +100,20 @@ test('a session that cannot be healed does not block others', async () => {
   expect(healed).toEqual(['RUNNING', 'RUNNING']);
 });
 
+test('a round ends at the first session when Temporal does not answer at all', async () => {
+  await database.query(`update session set healed_at = '-infinity'`);
+  await forgotten(3, 1);
+  const repair = vi.fn().mockRejectedValue(new Error('away'));
+  const ping = vi.fn().mockRejectedValue(new Error('away'));
+  const away: WorkflowClient = Object.create(temporalSide.workflows, {
+    repair: { value: repair },
+    wake: { value: repair },
+    ping: { value: ping },
+  });
+  await expect(healOnce(database, away, log)).rejects.toThrow('away');
+  expect(repair).toHaveBeenCalledOnce();
+});
+
 test('a Temporal that needs long for each call gets one for each session in a round', async () => {
   await database.query(`update session set healed_at = '-infinity'`);
   const ids = await forgotten(60, 1);

@@ -12,8 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { leaseTimes } from '../../domain/runs/lease-times.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { writeBundle } from '../../worker/bundle.ts';
+import { startLeaseLoop } from '../../worker/lease-loop.ts';
 import { startLoop } from '../../worker/loop.ts';
 import { touchRegularly } from '../../worker/ready-file.ts';
 import { eventually } from '../support/eventually.ts';
@@ -54,6 +57,25 @@ test('a loop tells the round under way that it is stopping, so that no backlog h
   await eventually('it works', () => rounds > 0);
   await loop.stop();
   expect(rounds).toBeGreaterThan(0);
+});
+
+test('after a pause of the worker or its database holders may renew before any claim is ended', async () => {
+  const now = Date.now.bind(Date);
+  let stalledMs = 0;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + stalledMs);
+  onTestFinished(() => clock.mockRestore());
+  const statements: string[] = [];
+  const database = {
+    async query(text: string) {
+      statements.push(text === 'select 1' ? 'answered' : 'searched');
+      stalledMs = leaseTimes.expirePauseMs + 1_000;
+      return [];
+    },
+  } as unknown as Database;
+  const loop = startLeaseLoop(database, pino({ level: 'silent' }));
+  await eventually('a round has searched', () => statements.includes('searched'));
+  await loop.stop();
+  expect(statements).toEqual(['answered', 'answered', 'searched']);
 });
 
 test('the kept bundle of earlier sources goes when a new one is made, and those that may be in use stay', async () => {

@@ -4,6 +4,7 @@ import { limits } from '../../../domain/limits.ts';
 import type { TaskHolder } from '../../../store/runners/holder.ts';
 import { createAnnotation, stageAnnotations } from '../../../store/sessions/annotations.ts';
 import { ask } from '../../support/api.ts';
+import { eventually } from '../../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
 
 const stage = await runnerStage();
@@ -82,8 +83,11 @@ describe('annotations of people', () => {
     const { id } = (await call('POST', path, made('x'))).body;
     expect((await call('PATCH', `${path}/${id}`, { to: '2026-03-14T09:00:00Z' })).status).toBe(400);
     const other = await stage.chainOf(1);
-    for (const wrong of [`${pathOf(other)}/${id}`, `${path}/no-id`, path.replace(graph.sessionId, id)])
+    for (const wrong of [`${pathOf(other)}/${id}`, `${path}/no-id`, path.replace(graph.sessionId, id)]) {
       expect((await call('PATCH', wrong, { text: 'y' })).status).not.toBe(200);
+      expect((await call('DELETE', wrong)).status).not.toBe(204);
+    }
+    expect(await labelsOf(graph)).toEqual(['x']);
     expect((await call('GET', path.replace(graph.sessionId, id))).status).toBe(404);
   });
 
@@ -93,9 +97,13 @@ describe('annotations of people', () => {
     for (const role of ['Administrator', 'Developer', 'Instructor'] as const)
       expect((await call('POST', path, made(role), people[role].token)).status).toBe(201);
     const { token } = people.Trainee;
-    const refused = await call('POST', path, made('Trainee'), token);
-    expect(refused).toMatchObject({ status: 403, body: { message: expect.stringContaining('participant') } });
-    expect((await call('GET', path, undefined, token)).status).toBe(200);
+    const { annotations } = (await call('GET', path, undefined, token)).body;
+    const one = `${path}/${annotations[0].id}`;
+    const notOne = { status: 403, body: { message: expect.stringContaining('participant') } };
+    expect(await call('POST', path, made('Trainee'), token)).toMatchObject(notOne);
+    expect(await call('PATCH', one, { label: 'Trainee' }, token)).toMatchObject(notOne);
+    expect(await call('DELETE', one, undefined, token)).toMatchObject(notOne);
+    expect((await call('GET', path, undefined, token)).body.annotations).toEqual(annotations);
   });
 
   test('are found by a session query', async () => {
@@ -141,6 +149,13 @@ describe('annotations of runners', () => {
     expect(await annotate(lap, made('Pit'))).toMatchObject({ status: 200, body: { staged: 2 } });
     expect((await annotate(lap)).status).toBe(200);
     expect(await labelsOf(graph)).toEqual([]);
+    const [unseen] = await stage.database.query<{ id: string }>(
+      'select id from annotation where session_id = $1',
+      [graph.sessionId],
+    );
+    const one = `${pathOf(graph)}/${unseen!.id}`;
+    expect((await call('PATCH', one, { text: 'seen' })).status).toBe(404);
+    expect((await call('DELETE', one)).status).toBe(404);
     await runner.write(taskId, 'laps');
     await runner.end(taskId, 'complete', { outcome: 'completed' });
     const { body } = await call('GET', pathOf(graph));
@@ -191,6 +206,8 @@ describe('annotations of runners', () => {
     });
   });
 
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
   test('of many calls at once are no more than the session may have', async () => {
     const { graph, runner, taskId } = await held();
     await leaveRoom(graph, 3);
@@ -200,12 +217,20 @@ describe('annotations of runners', () => {
       'select task_id, holder, instance_id from node_claim where task_id = $1',
       [taskId],
     );
-    const results = await Promise.all([
+    const all = () => [
       stageAnnotations(database, caller!, [fields]),
       ...Array.from({ length: 12 }, () =>
         createAnnotation(database, graph.sessionId, fields, people.Developer.userId),
       ),
-    ]);
+    ];
+    // Those that count what is there do so at the same moment, when its lock goes.
+    const { calls } = await database.transaction(async (tx) => {
+      await tx.query('select 1 from session where id = $1 for update', [graph.sessionId]);
+      const calls = all();
+      await eventually('they wait', async () => (await stage.database.query(waiting)).length >= 3);
+      return { calls };
+    });
+    const results = await Promise.all(calls);
     const refused = results.filter(
       (result) => result === 'too-many' || Object(result).outcome === 'too-many',
     );

@@ -141,3 +141,17 @@ test('an answer that is cut within a character is recorded, and the delivery not
     { state: 'failed', attempts: [{ status: 500, response: `${'x'.repeat(999)}\ufffd` }] },
   ]);
 });
+
+test('a delivery that is sent again is out of the order of its session: it holds up none of its later ones', async () => {
+  const events = ['session.created', 'session.closed'];
+  const { id } = (await admin('POST', path, { url: 'http://x/', events })).body;
+  const { sessionId } = await stage.chainOf(1);
+  const first = (await acquireDelivery(database, id))!;
+  const attempt = { at: new Date().toISOString(), durationMs: 1, status: 200, error: null, response: '' };
+  await recordAttempt(database, first, attempt, null);
+  expect((await admin('POST', `${path}/${id}/deliveries/${first.id}/redeliver`)).status).toBe(202);
+  const closed = await admin('POST', `/api/v2/session/${sessionId}/close`, {}, people.adminToken);
+  expect(closed.status).toBe(200);
+  const due = [await acquireDelivery(database, id), await acquireDelivery(database, id)];
+  expect(due).toMatchObject([{ id: first.id }, { type: 'session.closed' }]);
+});

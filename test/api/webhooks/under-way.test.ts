@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { webhookReach } from '../../../activities/send-webhook.ts';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
 import { SecretBox } from '../../../store/objects/secrets.ts';
+import { acquireDelivery, recordAttempt } from '../../../store/webhooks/deliveries.ts';
 import { startWebhookLoops } from '../../../worker/webhooks.ts';
 import type { WorkflowClient } from '../../../workflows/client.ts';
 import { activityNames } from '../../../workflows/contract.ts';
@@ -206,6 +207,39 @@ test('a webhook that is deleted while a fact is being written lets the fact be w
     return { answer };
   });
   expect((await upload.answer).status).toBe(201);
+});
+
+test('an attempt that ends after its delivery was acquired again decides nothing', async () => {
+  const { id } = (await admin('POST', path, { url: receiver.url, events: ['session.created'] })).body;
+  await database.query(
+    `insert into webhook_delivery (webhook_id, type, data, due_at) values ($1, 'webhook.test', '{}', clock_timestamp())`,
+    [id],
+  );
+  const former = (await acquireDelivery(database, id))!;
+  await database.query('update webhook_delivery set due_at = clock_timestamp() where id = $1', [former.id]);
+  const present = (await acquireDelivery(database, id))!;
+  expect(present.id).toBe(former.id);
+  const attempt = { at: new Date().toISOString(), durationMs: 1, status: 200, error: null, response: '' };
+  const shown = async () => (await admin('GET', `${path}/${id}/deliveries`)).body.deliveries[0];
+  await recordAttempt(database, former, { ...attempt, status: 500, error: 'refused' }, null);
+  expect(await shown()).toMatchObject({ state: 'pending', attempts: [] });
+  await recordAttempt(database, present, attempt, null);
+  expect(await shown()).toMatchObject({ state: 'delivered', attempts: [{ status: 200 }] });
+});
+
+test('what is pending for a webhook that was disabled meanwhile is not sent until it is enabled again', async () => {
+  const own = await startReceiver();
+  onTestFinished(() => own.stop());
+  const fields = { url: own.url, events: ['session.created'] };
+  const { id } = (await admin('POST', path, { ...fields, enabled: false })).body;
+  await database.query(
+    `insert into webhook_delivery (webhook_id, type, data, due_at) values ($1, 'webhook.test', '{}', clock_timestamp())`,
+    [id],
+  );
+  // A sender that was at work when the webhook was disabled asks for the next one.
+  expect(await acquireDelivery(database, id)).toBeUndefined();
+  await admin('PUT', `${path}/${id}`, { ...fields, enabled: true });
+  await eventually('it has come', () => own.received.length === 1);
 });
 
 test('a 410 of an address that a webhook no longer has does not disable it', async () => {

@@ -2,10 +2,10 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listExpiredOutputs } from '../../../store/administration/retention.ts';
-import { requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newId } from '../../../store/connection/ids.ts';
 import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
 import { newObjectKey, newOutputKey, objectKinds } from '../../../store/objects/object-store.ts';
+import type { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { findOrphans, type OrphanPage } from '../../../store/objects/orphans.ts';
 import { ask, startTestApi, tokenOf } from '../../support/api.ts';
 import { openDatabase } from '../../support/databases.ts';
@@ -34,9 +34,13 @@ const owner = await openDatabase(platform, 2);
 
 describe('outputs of kept sessions', () => {
   test('are deleted when they are old, read by all, and not the newest; dashboards no longer list them', async () => {
-    const graph = await newSession(3, pair);
+    const graph = await newSession(2, pair);
+    const earlier = await upload(graph, 'early');
+    await upload(graph, 'early', 'a,b\n3,4\n');
     const replaced = await upload(graph, 'lap');
-    await upload(graph, 'lap');
+    await upload(graph, 'lap', 'a,b\n3,4\n');
+    const session = `/api/v2/sessions/${graph.sessionId}`;
+    expect(await ask200(session)).toMatchObject({ outputBytes: 32 });
     const outputs = await database.query<{ id: number; identifier: string }>(
       'select id, output_identifier as identifier from node_output where node_instance_id = $1 order by position',
       [graph.nodes.in],
@@ -76,6 +80,11 @@ describe('outputs of kept sessions', () => {
     await database.query('update node_instance set consumed_position = 1000 where id = $1', [
       graph.nodes.next,
     ]);
+    const setRun = (state: string) =>
+      database.query('update node_run set state = $2 where node_instance_id = $1', [graph.nodes.next, state]);
+    await setRun('queued');
+    expect((await ask200(retention)).outputs.count, 'a reprocess reads them again').toBe(0);
+    await setRun('done');
     expect(await runNow()).toMatchObject({ sessions: 0, outputs: 3 });
     const left = await database.query<{ id: number }>(
       'select id from node_output where node_instance_id = $1',
@@ -88,9 +97,41 @@ describe('outputs of kept sessions', () => {
     }>('select id, layout from dimension where session_id = $1', [graph.sessionId]);
     expect(await dimensionSources(database, dimension!.id)).toEqual([{ outputId: outputs.at(-1)!.id }]);
     expect(dimension!.layout.panels[0]!.channels).toEqual([`${outputs.at(-1)!.id}:a`]);
+    expect(await ask200(session)).toMatchObject({ outputBytes: 8 });
+    const { entries } = await ask200(`/api/v2/admin/audit?sessionId=${graph.sessionId}`);
+    expect(entries[0]).toMatchObject({ action: 'retentionDeletedOutputs', actor: { kind: 'platform' } });
     await sweep();
+    const keys = await keysInBucket();
+    expect(keys).not.toContain(earlier.objectKey);
     // Another sweeper removes earlier versions of outputs that stay.
-    expect(await keysInBucket()).toContain(replaced.objectKey);
+    expect(keys).toContain(replaced.objectKey);
+  });
+
+  test('are kept as long as the newest of their node when its run published them together', async () => {
+    const graph = await newSession(1, pair);
+    const [run] = await database.query<{ id: string }>(
+      `update node_run set state = 'done', outcome = 'completed' where node_instance_id = $1 returning id`,
+      [graph.nodes.next],
+    );
+    // One of an earlier run, then two of the last one.
+    await database.query(
+      `with made as (
+         insert into node_output (session_id, node_instance_id, run_id, output_identifier, configuration, position,
+                                  data_source_id, object_key, size_bytes, etag)
+         select $1, $2, x.run_id, 'lap-' || x.position, '{}', x.position, $4, 'outputs/lap-' || x.position, 1, 'x'
+           from (values (2, null), (3, $3::uuid), (4, $3)) as x (position, run_id) returning id, position)
+       update node_instance set newest_position = 4, newest_output_id = (select id from made where position = 4)
+        where id = $2`,
+      [graph.sessionId, graph.nodes.next, run!.id, graph.dataSourceId],
+    );
+    await age(graph);
+    await database.query('update session set closed_at = now() where id = $1', [graph.sessionId]);
+    expect(await runNow()).toMatchObject({ sessions: 0, outputs: 1 });
+    const left = await database.query(
+      'select position from node_output where node_instance_id = $1 order by position',
+      [graph.nodes.next],
+    );
+    expect(left).toEqual([{ position: 3 }, { position: 4 }]);
   });
 
   test('are kept while they lie above the watermark of an incremental node, whose runs have ended', async () => {
@@ -139,25 +180,36 @@ test('while the store is away the preview with its orphans is 503, and that with
   expect([status, headers.get('retry-after')]).toEqual([503, '1']);
 });
 
-test('objects of every kind without a row are deleted, unless they are young, in transfer, or foreign', async () => {
+test('objects of every kind without a row are deleted, unless they are young, in transfer, queued, or foreign', async () => {
   const graph = await newSession(1);
+  const replaced = (await upload(graph, 'lap')).objectKey;
+  await upload(graph, 'lap', 'a,b\n3,4\n');
   const [known] = await database.query<{ key: string }>(
     'select object_key as key from node_output where node_instance_id = $1',
     [graph.nodes.in],
   );
   const orphans = objectKinds.map(newObjectKey);
-  const [onItsWay, reportFile] = [newOutputKey(), newObjectKey('reports')];
+  const [onItsWay, queued, reportFile] = [newOutputKey(), newOutputKey(), newObjectKey('reports')];
   const foreign = ['outputs/notes.txt', 'bundles/notes.txt', `elsewhere/${newId()}`];
-  for (const Key of [...orphans, onItsWay, reportFile, ...foreign])
+  for (const Key of [...orphans, onItsWay, queued, reportFile, ...foreign])
     await bucket.send(new PutObjectCommand({ Bucket: platform.s3.bucket, Key, Body: 'four' }));
   await writePendingRow(database, onItsWay, graph.dataSourceId);
+  await database.query(
+    `insert into queued_upload (project_id, session_id, node_instance_id, data_source_id, object_key, size_bytes, etag)
+     values ($1, $2, $3, $4, $5, 4, 'x')`,
+    [graph.projectId, graph.sessionId, graph.nodes.in, graph.dataSourceId, queued],
+  );
   await writeReportFile(reportFile, graph.dataSourceId);
   const { objects } = api.composed.services;
-  const look = async (olderThanSeconds: number, remove: { runId: number } | null = null) => {
+  const look = async (olderThanSeconds: number) => {
     const found = { orphans: 0, bytes: 0 };
     let after: string | null = null;
     do {
-      const page: OrphanPage = await findOrphans(database, objects, { after, olderThanSeconds, remove });
+      const page: OrphanPage = await findOrphans(database, objects, {
+        after,
+        olderThanSeconds,
+        remove: null,
+      });
       found.orphans += page.orphans;
       found.bytes += page.bytes;
       after = page.next;
@@ -168,17 +220,34 @@ test('objects of every kind without a row are deleted, unless they are young, in
   expect((await ask200(`${retention}?orphans=true`)).orphans).toEqual({ count: 0, bytes: 0 });
   // The clock of the store may be a little ahead.
   expect(await look(-60)).toEqual({ orphans: 3, bytes: 12 });
-  const { run } = await requestRetentionRun(database, null);
-  expect(await look(-60, { runId: run.id })).toEqual({ orphans: 3, bytes: 12 });
+  const aged = asIfOld(objects);
+  expect(await runNow({ objects: aged }), 'none without RETENTION_REMOVES_ORPHANS').toMatchObject({
+    orphans: 0,
+  });
+  expect(await look(-60)).toEqual({ orphans: 3, bytes: 12 });
+  expect(await runNow({ objects: aged, removesOrphans: true })).toMatchObject({ orphans: 3, bytes: 12 });
   expect(await look(-60)).toMatchObject({ orphans: 0 });
   await sweep();
   const keys = await keysInBucket();
   for (const key of orphans) expect(keys).not.toContain(key);
-  for (const key of [known!.key, onItsWay, reportFile, ...foreign]) expect(keys).toContain(key);
+  for (const key of [known!.key, replaced, onItsWay, queued, reportFile, ...foreign])
+    expect(keys).toContain(key);
   const { Body } = await bucket.send(new GetObjectCommand({ Bucket: platform.s3.bucket, Key: known!.key }));
   expect(await Body?.transformToString()).toBe('a,b\n1,2\n');
-  await database.query('update retention_run set ended_at = now() where id = $1', [run.id]);
 });
+
+/** The bucket as it is listed years later. */
+function asIfOld(objects: ObjectStores): ObjectStores {
+  const of: ObjectStores['of'] = (source) => {
+    const store = objects.of(source);
+    const list: typeof store.list = async (...where) => {
+      const page = await store.list(...where);
+      return { ...page, objects: page.objects.map((one) => ({ ...one, modifiedAt: new Date(0) })) };
+    };
+    return Object.assign(Object.create(store), { list });
+  };
+  return Object.assign(Object.create(objects), { of });
+}
 
 async function writeReportFile(objectKey: string, dataSourceId: number): Promise<void> {
   await database.query(

@@ -5,6 +5,7 @@ import { type Logger, pino } from 'pino';
 import { afterAll, expect } from 'vitest';
 import { ensurePlatformDataSource, findDataSourceByName } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
+import type { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
 import { publishUpload } from '../../../store/uploads/publish-upload.ts';
 import { retainOnce } from '../../../worker/retention.ts';
@@ -38,12 +39,12 @@ export async function retentionWorld() {
     return graph;
   }
 
-  async function upload(graph: Graph, identifier: string | null = null) {
+  async function upload(graph: Graph, identifier: string | null = null, text = 'a,b\n1,2\n') {
     const { objects } = api.composed.services;
     const source = (await findDataSourceByName(database, 'platform'))!;
     const objectKey = newOutputKey();
     await writePendingRow(database, objectKey, source.id, graph.nodes.in);
-    const stored = await objects.of(source).put(objectKey, Readable.from([Buffer.from('a,b\n1,2\n')]), {
+    const stored = await objects.of(source).put(objectKey, Readable.from([Buffer.from(text)]), {
       maxBytes: 100,
       withMd5: false,
       signal: new AbortController().signal,
@@ -74,7 +75,8 @@ export async function retentionWorld() {
       [sessionId],
     );
     await database.query(
-      `update node_run set created_at = created_at - interval '10 days' where node_instance_id in ${nodes}`,
+      `update node_run set created_at = created_at - interval '10 days', queue_time = queue_time - interval '10 days'
+        where node_instance_id in ${nodes}`,
       [sessionId],
     );
   }
@@ -87,10 +89,14 @@ export async function retentionWorld() {
 
   const options = { everyHours: 0, removesOrphans: false, signal: new AbortController().signal };
 
-  async function runNow({ log: ownLog = log, ...change }: Partial<typeof options & { log: Logger }> = {}) {
+  async function runNow({
+    log: ownLog = log,
+    objects = api.composed.services.objects,
+    ...change
+  }: Partial<typeof options & { log: Logger; objects: ObjectStores }> = {}) {
     const asked = await ask(api.url, 'POST', retention, { token: people.adminToken });
     expect(asked.status).toBe(202);
-    await retainOnce(database, api.composed.services.objects, ownLog, { ...options, ...change });
+    await retainOnce(database, objects, ownLog, { ...options, ...change });
     const [run] = (await ask200(retention)).runs;
     expect(run).toMatchObject({
       id: asked.body.id,

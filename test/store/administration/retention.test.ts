@@ -5,6 +5,7 @@ import { deleteExpiredSession, listExpiredSessions } from '../../../store/admini
 import { acquireRetentionRun, requestRetentionRun } from '../../../store/administration/retention-runs.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { sweepAbandonedObjects } from '../../../store/objects/pending-objects.ts';
+import { retryRun } from '../../../store/runs/operate-runs.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { retainOnce } from '../../../worker/retention.ts';
 import { ask } from '../../support/api.ts';
@@ -46,12 +47,32 @@ describe('sessions', () => {
     await make('frozen', set('frozen_at = now()'));
     await make('made lately', set('created_at = now()'));
     await make('closed lately', set('closed_at = now()'));
+    await make(
+      'whose window ended lately',
+      set(
+        `machine_group = 1, simulation_name = 'sim', opened_by = 'anon:x', window_seconds = 60,
+         window_start_at = now() - interval '60 seconds', window_end_at = now()`,
+      ),
+    );
+    await make('whose failed run was retried lately', async ({ nodes }) => {
+      const [run] = await database.query<{ id: string }>(
+        `update node_run set state = 'done', outcome = 'failed' where node_instance_id = $1 returning id`,
+        [nodes.next],
+      );
+      expect(await retryRun(database, run!.id, randomUUID())).toMatchObject({ outcome: 'queued' });
+    });
     await make('fed lately', (graph) => upload(graph));
     await make('of a project that keeps everything', (graph) =>
       database.query('update project set retention_days = null where id = $1', [graph.projectId]),
     );
     await make('worked on', (graph) =>
       database.query(`update node_run set state = 'held' where node_instance_id = $1`, [graph.nodes.next]),
+    );
+    await make('whose run ended lately', (graph) =>
+      database.query(
+        `update node_run set state = 'done', outcome = 'completed', ended_at = now() where node_instance_id = $1`,
+        [graph.nodes.next],
+      ),
     );
     await make('about to be fed', (graph) =>
       writePendingRow(database, newOutputKey(), graph.dataSourceId, graph.nodes.in),
@@ -84,16 +105,17 @@ describe('sessions', () => {
       ),
     );
     // Its run has been unclaimed for longer than the project's retention.
-    const goes = [await newSession(2, pair), await newSession(0)];
+    const goes = [await newSession(2, pair), await newSession(2)];
     for (const graph of goes) await age(graph);
     const before = await keysInBucket();
     const preview = await ask200(retention);
     const named = preview.sessions.items.map((item: { sessionId: string }) => item.sessionId).sort();
     expect(named).toEqual(goes.map(({ sessionId }) => sessionId).sort());
-    expect(preview).toMatchObject({ sessions: { count: 2, outputs: 2, bytes: 16 }, complete: true });
+    expect(preview).toMatchObject({ sessions: { count: 2, outputs: 4, bytes: 32 }, complete: true });
+    expect(preview.outputs, 'those of sessions that go count once').toMatchObject({ count: 0 });
     expect(await exists(goes[0]!)).toBe(true);
     const run = await runNow();
-    expect(run).toMatchObject({ sessions: 2, outputs: 2, bytes: 16, error: null });
+    expect(run).toMatchObject({ sessions: 2, outputs: 4, bytes: 32, error: null });
     for (const graph of goes) expect(await exists(graph)).toBe(false);
     for (const [name, graph] of Object.entries(stays)) expect(await exists(graph), name).toBe(true);
     expect((await ask200(retention)).sessions.count).toBe(0);
@@ -103,7 +125,7 @@ describe('sessions', () => {
     const kept = await sweepAbandonedObjects(database, objects, { olderThanSeconds: 3_600, keptHours: 1 });
     expect(kept.deleted).toBe(0);
     await sweep();
-    expect(before.size - (await keysInBucket()).size).toBe(2);
+    expect(before.size - (await keysInBucket()).size).toBe(4);
     const { entries } = await ask200(`/api/v2/admin/audit?sessionId=${goes[0]!.sessionId}`);
     expect(entries[0]).toMatchObject({
       action: 'retentionDeletedSession',

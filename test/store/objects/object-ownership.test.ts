@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { Database, type Queryable } from '../../../store/connection/database.ts';
 import {
   type DataSourceRow,
@@ -157,4 +157,44 @@ test('nothing refers again to an object that a sweep has found unreferred and is
   );
   expect(rows.map(({ objectKey }) => objectKey)).toEqual([newer.objectKey, newer.objectKey]);
   expect(await textOf(newer.objectKey)).toBe('newer');
+});
+
+test('an object whose heartbeat comes while the sweeper asks its store is not removed', async () => {
+  const objectKey = newOutputKey();
+  await writePendingRow(database, objectKey, source.id);
+  const setHeartbeat = (time: string) =>
+    database.query(`update pending_object set heartbeat_at = ${time} where object_key = $1`, [objectKey]);
+  await setHeartbeat(`clock_timestamp() - interval '2 hours'`);
+  const abortUploads = async (key: string) => {
+    if (key === objectKey) await setHeartbeat('clock_timestamp()');
+  };
+  const asked = Object.assign(Object.create(stores), { of: () => ({ abortUploads }) });
+  await sweepAbandonedObjects(database, asked, { olderThanSeconds: 3_600, keptHours: 1 });
+  const rows = await database.query('select 1 from pending_object where object_key = $1', [objectKey]);
+  expect(rows).toHaveLength(1);
+});
+
+test('an object has heartbeats for as long as its bytes come', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const objectKey = newOutputKey();
+  const isOld = async () => {
+    const rows = await database.query(
+      `select 1 from pending_object where object_key = $1 and heartbeat_at < clock_timestamp() - interval '1 hour'`,
+      [objectKey],
+    );
+    return rows.length > 0;
+  };
+  const writing = async () => {
+    await database.query(
+      `update pending_object set heartbeat_at = clock_timestamp() - interval '2 hours' where object_key = $1`,
+      [objectKey],
+    );
+    vi.advanceTimersByTime(10_000);
+    await eventually('it has a heartbeat', async () => !(await isOld()));
+  };
+  await pending.hold({ objectKey, dataSource: source }, writing, () => false);
+  expect(vi.getTimerCount()).toBe(0);
 });
