@@ -130,11 +130,9 @@ const nothing = { annotations: new Map(), starts: new Map() };
 
 describe('the common axis', () => {
   const recordings = recordingsOf(three, [1, 3]);
-  /** Newest first, as people made them; one before the recording begins. */
-  const lap = [40_000, 20_000, -1].map((atMs) => ({
-    label: 'Lap 1',
-    from: new Date(start + atMs).toISOString(),
-  })) as unknown as Annotation[];
+  /** One before the recording begins, and not in order. */
+  const from = [40_000, 20_000, -1].map((atMs) => new Date(start + atMs).toISOString());
+  const lap = from.map((at) => ({ label: 'Lap 1', from: at })) as unknown as Annotation[];
 
   test('begins at the start of each recording, at the clock, or at its first annotation', () => {
     const none = new Map<string, number>();
