@@ -69,7 +69,9 @@ export function localTime(at: Date): string {
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;
   const units = ['KB', 'MB', 'GB', 'TB'];
-  const power = Math.min(units.length, Math.floor(Math.log2(count) / 10));
+  const below = Math.floor(Math.log2(count) / 10);
+  // What would be rounded to 1024.0 is 1.0 of the next unit.
+  const power = Math.min(units.length, (count / 1024 ** below).toFixed(1) === '1024.0' ? below + 1 : below);
   return `${(count / 1024 ** power).toFixed(1)} ${units[power - 1]}`;
 }
 
