@@ -1,9 +1,18 @@
 /** The keys of a data folder. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { makeDataFolder, readOrMakeKeys } from '../../local/data-folder.ts';
+import { lockDataFolder, makeDataFolder, readOrMakeKeys } from '../../local/data-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sdp-keys-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -37,3 +46,17 @@ test.each(['postgres.json', 'objects'])(
     expect(existsSync(join(lost, 'keys.json'))).toBe(false);
   },
 );
+
+test('a lock that another start is writing at this moment stays; one that was left empty is taken over', () => {
+  makeDataFolder(join(folder, 'locked'));
+  const file = join(folder, 'locked', 'lock');
+  writeFileSync(file, '');
+  expect(() => lockDataFolder(join(folder, 'locked'))).toThrow('another start is locking it');
+  expect(readFileSync(file, 'utf8')).toBe('');
+  const old = new Date(Date.now() - 60_000);
+  utimesSync(file, old, old);
+  const release = lockDataFolder(join(folder, 'locked'));
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ pid: process.pid });
+  release();
+  expect(existsSync(file)).toBe(false);
+});

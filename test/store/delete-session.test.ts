@@ -1,4 +1,5 @@
 /** A session can be deleted after weeks of work, and while bytes arrive. */
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { deleteLockedSession, deleteSession } from '../../store/sessions/delete-session.ts';
 import { queueUpload } from '../../store/uploads/queued-uploads.ts';
@@ -26,6 +27,26 @@ test('an upload that is queued meanwhile waits for the node before it locks anyt
   });
   expect(isFree).toBe(true);
   expect(await queueing).toEqual({ outcome: 'node-missing' });
+});
+
+test('an output that is written meanwhile is waited for, and leaves no object behind', async () => {
+  await outsideTemplate(database, 'outside');
+  const graph = await makeGraph(database, chain(1));
+  const objectKey = `outputs/${randomUUID()}`;
+  const { deleting } = await database.transaction(async (tx) => {
+    await tx.query(
+      `insert into node_output (session_id, node_instance_id, output_identifier, configuration, data_source_id,
+                                object_key, size_bytes, etag)
+       values ($1, $2, 'lap', '{}', $3, $4, 1, 'x')`,
+      [graph.sessionId, graph.nodes.n1, graph.dataSourceId, objectKey],
+    );
+    const deleting = deleteSession(database, graph.sessionId);
+    await aStatementWaits(database);
+    return { deleting };
+  });
+  expect(await deleting).toBe(true);
+  const queued = await database.query('select 1 from object_deletion where object_key = $1', [objectKey]);
+  expect(queued).toHaveLength(1);
 });
 
 const maxAtOnce = 20_000;

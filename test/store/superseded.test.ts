@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
 import { renewLease } from '../../store/runners/lease.ts';
 import { endTask } from '../../store/runs/end-task.ts';
+import { cancelRun } from '../../store/runs/operate-runs.ts';
 import { findInput, listInputs } from '../../store/runs/task-inputs.ts';
 import { writeWatermark } from '../../store/runs/watermark.ts';
 import { databaseStage } from '../support/databases.ts';
@@ -70,6 +72,29 @@ test('a version without a claim, or replaced before the claim, is deleted at onc
   expect(await claim(database, runner, 'free')).toBeDefined();
   expect(await sweep()).toBe(1);
 });
+
+test.each(['fail', 'cancel'] as const)(
+  'a version that a run read which ended by %s is kept for its replay, and then deleted',
+  async (how) => {
+    const template = `read-${how}`;
+    await outsideTemplate(database, template, { maxAttempts: 1 });
+    const graph = await makeGraph(database, chain(1, template));
+    await upload(database, graph, 'input', 'same');
+    const { taskId, runId } = (await claim(database, runner, template))!;
+    await upload(database, graph, 'input', 'same');
+    if (how === 'cancel') await cancelRun(database, runId, randomUUID());
+    const failure = { kind: 'fail', category: 'error', reason: 'x' } as const;
+    await endTask(database, { ...runner, taskId }, failure, { digest: how, jitter: 0 });
+    const [run] = await database.query('select outcome from node_run where id = $1', [runId]);
+    expect(run).toEqual({ outcome: how === 'fail' ? 'failed' : 'cancelled' });
+    expect(await sweep()).toBe(0);
+    await database.query(
+      'update node_run set ended_at = ended_at - make_interval(days => $2) where id = $1',
+      [runId, limits.failedRunInputsKeptDays + 1],
+    );
+    expect(await sweep()).toBe(1);
+  },
+);
 
 test('a young version is kept: a concurrent claim may still see it', async () => {
   await outsideTemplate(database, 'young');

@@ -111,6 +111,10 @@ describe('layouts of dashboards', () => {
       for (const [method, given] of [['PUT', layout('mine')], ['DELETE']] as const)
         expect((await send('Trainee', method, `/${body.id}`, given)).status).toBe(403);
       expect((await send('Developer', 'PUT', `/${body.id}`, json)).status).toBe(200);
+      // Who takes it back for themself becomes its owner.
+      expect((await send('Developer', 'PUT', `/${body.id}`, layout('mine'))).status).toBe(200);
+      expect((await send('Developer', 'GET', `/${body.id}`)).status).toBe(200);
+      expect((await send('Instructor', 'GET', `/${body.id}`)).status).toBe(404);
     }
     const { body: own } = await send('Trainee', 'POST', '', layout('mine'));
     expect((await send('Trainee', 'PUT', `/${own.id}`, layout('everyone'))).status).toBe(403);

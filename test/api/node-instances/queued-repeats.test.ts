@@ -51,9 +51,12 @@ describe('in a queued project', () => {
     const { nodeId, sessionId } = await queuedNode();
     await upload(nodeId, one, bySha(one));
     await drain(sessionId, nodeId);
-    for (const bytes of [two, one]) expect((await upload(nodeId, bytes, bySha(bytes))).status).toBe(202);
+    // The third repeats the one before it; the fourth brings back what stands further ahead in the queue.
+    for (const bytes of [two, one, one, two])
+      expect((await upload(nodeId, bytes, bySha(bytes))).status).toBe(202);
+    expect(await queuedOf(nodeId)).toHaveLength(3);
     await drain(sessionId, nodeId);
-    expect((await standing(sessionId))!.newestPosition).toBe(3);
+    expect((await standing(sessionId))!.newestPosition).toBe(4);
   });
 
   test('the drain skips a concurrent repeat, and deletes its object', async () => {

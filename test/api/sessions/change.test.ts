@@ -118,7 +118,7 @@ describe('PATCH /api/v2/sessions/{id}', () => {
     expect(await patch(id, {}, world.people.Trainee.token)).toMatchObject(missing);
   });
 
-  test('is for staff, devices, and Trainees who are participants', async () => {
+  test('is for staff, devices, and, but for the priority, Trainees who are participants', async () => {
     const { people } = world;
     const session = await create({ Email: people.Trainee.email });
     for (const token of [
@@ -128,6 +128,8 @@ describe('PATCH /api/v2/sessions/{id}', () => {
       people.Trainee.token,
     ])
       expect((await patch(session.id, {}, token)).status).toBe(200);
+    expect((await patch(session.id, { priority: 5 }, people.Trainee.token)).status).toBe(403);
+    expect((await patch(session.id, { priority: 5 })).status).toBe(200);
     const other = await makePerson(world.api.url, people.adminToken, 'Trainee');
     const forbidden = refused(403, 'The caller is not a participant of this session.');
     expect(await patch(session.id, { name: 'x' }, other.token)).toMatchObject(forbidden);
