@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
+import { limits } from '../../domain/limits.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
 import { renewLease } from '../../store/runners/lease.ts';
 import { endTask } from '../../store/runs/end-task.ts';
@@ -73,7 +74,7 @@ test('a version without a claim, or replaced before the claim, is deleted at onc
 });
 
 test.each(['fail', 'cancel'] as const)(
-  'a version that a run read which ended by %s is kept for thirty days',
+  'a version that a run read which ended by %s is kept for its replay, and then deleted',
   async (how) => {
     const template = `read-${how}`;
     await outsideTemplate(database, template, { maxAttempts: 1 });
@@ -87,9 +88,10 @@ test.each(['fail', 'cancel'] as const)(
     const [run] = await database.query('select outcome from node_run where id = $1', [runId]);
     expect(run).toEqual({ outcome: how === 'fail' ? 'failed' : 'cancelled' });
     expect(await sweep()).toBe(0);
-    await database.query(`update node_run set ended_at = ended_at - interval '31 days' where id = $1`, [
-      runId,
-    ]);
+    await database.query(
+      'update node_run set ended_at = ended_at - make_interval(days => $2) where id = $1',
+      [runId, limits.failedRunInputsKeptDays + 1],
+    );
     expect(await sweep()).toBe(1);
   },
 );
