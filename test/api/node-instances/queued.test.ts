@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { nodeStateCodes } from '../../../domain/runs/node-state.ts';
 import { findDataSourceByName } from '../../../store/objects/data-sources.ts';
@@ -114,8 +114,20 @@ describe('the ingest workflow', () => {
       const headers = { ...named(identifier), 'x-platform-output-metadata': `{"of":"${identifier}"}` };
       expect((await world.upload(nodeId, bytes, headers)).status).toBe(202);
     }
+    const other = (await queuedGraph(database)).nodes.input!;
+    for (const name of ['one', 'two', 'six']) await world.upload(other, Buffer.from(name), named(name));
+    const [lost] = await database.query<{ objectKey: string }>(
+      `select object_key from queued_upload where node_instance_id = $1 and output_identifier = 'two'`,
+      [other],
+    );
+    const changed = { Bucket: world.platform.s3.bucket, Key: lost!.objectKey, Body: 'TWO' };
+    await world.client.send(new PutObjectCommand(changed));
     const worker = await temporal.startWorker('workflows');
     await drained(database);
+    // Beside bytes that are not what was acknowledged nothing is packed.
+    const [one, ...rest] = await publishedOf(database, other);
+    expect([one, ...rest].map((output) => output?.objectOffset)).toEqual([null, null, null]);
+    expect((await bytesOf(one!.id)).toString()).toBe('one');
     const published = await publishedOf(database, nodeId);
     expect(published.map(({ identifier }) => identifier)).toEqual([...payloads.keys()]);
     for (const output of published) {
