@@ -9,23 +9,11 @@ import { findNodeRun } from '../../../store/runs/node-runs.ts';
 import { cancelRun, retryRun } from '../../../store/runs/operate-runs.ts';
 import { reconcileSession } from '../../../store/runs/reconcile-session.ts';
 import { releaseHeldTask } from '../../../store/runs/release-claim.ts';
-import { chain, changesBy, type Graph, makeGraph, operatorId, upload } from '../../support/graph.ts';
-import { broken, type OperateWorld, unlucky } from './operate-world.ts';
+import { chain, changesBy, makeGraph, operatorId, upload } from '../../support/graph.ts';
+import { broken, completed, type OperateWorld, unlucky } from './operate-world.ts';
 
 export function cancelTests(world: OperateWorld): void {
-  const {
-    database,
-    holderOf,
-    setUp,
-    tryTake,
-    acquire,
-    end,
-    write,
-    finishTask,
-    uploadId,
-    failedGraph,
-    runsOf,
-  } = world;
+  const { database, holderOf, setUp, tryTake, acquire, end, write, uploadId, failedGraph, runsOf } = world;
 
   describe('cancelling', () => {
     test('a queued run ends it at once, and its inputs make no other', async () => {
@@ -72,32 +60,41 @@ export function cancelTests(world: OperateWorld): void {
       expect(await reconcileSession(database, graph.sessionId)).toMatchObject({ due: null });
     });
 
-    test.each<[string, (task: ClaimedTask, graph: Graph) => Promise<unknown>]>([
-      ['completes', (task, graph) => finishTask(graph, task)],
+    test.each<[string, (task: ClaimedTask) => Promise<unknown>]>([
+      ['completes', (task) => end(task, { ...completed, state: { laps: 1 } })],
       ['fails', (task) => end(task, unlucky)],
       ['gives it back', (task) => end(task, { kind: 'release' })],
       ['claims something else', (task) => releaseHeldTask(database, holderOf(task))],
       ['is never heard of again', (task) => loseLease(task)],
-    ])('a held run asks its holder; when it %s, the run has ended as cancelled', async (_how, act) => {
-      const { template, graph } = await setUp({ maxAttempts: 5 });
-      await upload(database, graph, 'input');
-      const task = await acquire(template);
-      expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({
-        outcome: 'requested',
-        run: { state: 'held', cancelRequested: true, heldBy: { instanceId: holderOf(task).instanceId } },
-      });
-      expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({ outcome: 'requested' });
-      await act(task, graph);
-      expect(await findNodeRun(database, task.runId)).toMatchObject({
-        state: 'cancelled',
-        nodeState: 'Failed',
-        statusDetails: 'cancelled',
-        attempt: 1,
-      });
-      const outputs = 'select 1 from node_output where node_instance_id = $1';
-      expect(await database.query(outputs, [graph.nodes.n1])).toEqual([]);
-      expect(await tryTake(template)).toBeUndefined();
-    });
+    ])(
+      'a held run asks its holder; when it %s, the run has ended as cancelled and leaves nothing',
+      async (_how, act) => {
+        const { template, graph } = await setUp({ maxAttempts: 5 });
+        await upload(database, graph, 'input');
+        const task = await acquire(template);
+        await write(graph, task);
+        const outputs = 'select object_key from node_output where node_instance_id = $1';
+        const [staged] = await database.query<{ objectKey: string }>(outputs, [graph.nodes.n1]);
+        expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({
+          outcome: 'requested',
+          run: { state: 'held', cancelRequested: true, heldBy: { instanceId: holderOf(task).instanceId } },
+        });
+        expect(await cancelRun(database, task.runId, operatorId)).toMatchObject({ outcome: 'requested' });
+        await act(task);
+        expect(await findNodeRun(database, task.runId)).toMatchObject({
+          state: 'cancelled',
+          nodeState: 'Failed',
+          statusDetails: 'cancelled',
+          attempt: 1,
+        });
+        expect(await database.query(outputs, [graph.nodes.n1])).toEqual([]);
+        const unwanted = 'select 1 from object_deletion where object_key = $1';
+        expect(await database.query(unwanted, [staged!.objectKey])).toHaveLength(1);
+        const state = 'select runner_state as state from node_instance where id = $1';
+        expect(await database.query(state, [graph.nodes.n1])).toEqual([{ state: null }]);
+        expect(await tryTake(template)).toBeUndefined();
+      },
+    );
 
     const secondsLeft = async ({ taskId }: ClaimedTask) => {
       const [claim] = await database.query<{ seconds: number | null }>(
