@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { formatToken } from '../../../domain/access/token-format.ts';
-import { Problem } from '../../../domain/errors.ts';
 import {
   readContentEncoding,
   readOutputHeaders,
   readSentDigests,
   storedEncoding,
 } from '../../../domain/outputs/output-headers.ts';
-
-const refusal = (read: () => unknown): string | null => {
-  try {
-    read();
-    return null;
-  } catch (error) {
-    return error instanceof Problem ? error.key : String(error);
-  }
-};
+import { refusal } from './refusal.ts';
 
 test('an identifier holds no token, by which others would see it', () => {
   const read = (value: string) =>

@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
-import { Problem } from '../../../domain/errors.ts';
 import { readPieceChecksum, readUploadLength, readUploadMetadata } from '../../../domain/outputs/tus.ts';
-
-const refusal = (read: () => unknown): string | null => {
-  try {
-    read();
-    return null;
-  } catch (error) {
-    return error instanceof Problem ? error.key : String(error);
-  }
-};
+import { refusal } from './refusal.ts';
 
 test('an upload has as many bytes as are allowed, and no more', () => {
   const length = (text: string) => readUploadLength({ 'upload-length': text }, 100);
