@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { deleteLockedSession, deleteSession } from '../../store/sessions/delete-session.ts';
 import { queueUpload } from '../../store/uploads/queued-uploads.ts';
 import { databaseStage } from '../support/databases.ts';
-import { aStatementWaits } from '../support/eventually.ts';
+import { statementsWait } from '../support/eventually.ts';
 import { chain, claim, finish, makeGraph, outsideTemplate, storedObject, upload } from '../support/graph.ts';
 
 const { database } = await databaseStage(4);
@@ -18,7 +18,7 @@ test('an upload that is queued meanwhile waits for the node before it locks anyt
     await tx.query('select 1 from session where id = $1 for no key update', [graph.sessionId]);
     await tx.query('select 1 from node_instance where session_id = $1 for update', [graph.sessionId]);
     const queueing = queueUpload(database, object);
-    await aStatementWaits(database);
+    await statementsWait(database);
     const free = await tx.query('select 1 from pending_object where object_key = $1 for update skip locked', [
       object.objectKey,
     ]);
@@ -41,7 +41,7 @@ test('an output that is written meanwhile is waited for, and leaves no object be
       [graph.sessionId, graph.nodes.n1, graph.dataSourceId, objectKey],
     );
     const deleting = deleteSession(database, graph.sessionId);
-    await aStatementWaits(database);
+    await statementsWait(database);
     return { deleting };
   });
   expect(await deleting).toBe(true);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { endWindow, readWindowState } from '../../store/sessions/session-windows.ts';
 import { joinOrOpen } from '../../store/sessions/shared-sessions.ts';
 import { databaseStage } from '../support/databases.ts';
-import { aStatementWaits } from '../support/eventually.ts';
+import { statementsWait } from '../support/eventually.ts';
 import { chain, makeGraph } from '../support/graph.ts';
 
 const { database } = await databaseStage(16);
@@ -37,7 +37,7 @@ test('a reconcile that waited for a join counts the participant', async () => {
   await database.transaction(async (tx) => {
     await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
     look = readWindowState(database, sessionId);
-    await aStatementWaits(database);
+    await statementsWait(database);
     await tx.query(
       `insert into session_participant (session_id, identifier, key, start_at, joined_at)
        values ($1, 'anon:2', 'anon:2', now(), now())`,

@@ -28,10 +28,13 @@ export async function eventually<T>(
   }
 }
 
-/** Waits until a statement of this database waits for a lock that another transaction has. */
-export async function aStatementWaits(database: Pick<Database, 'query'>): Promise<void> {
+/** Waits until so many statements of this database wait for locks that other transactions have. */
+export async function statementsWait(database: Pick<Database, 'query'>, atLeast = 1): Promise<void> {
   const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await eventually('a statement waits for a lock', async () => (await database.query(waiting)).length > 0);
+  await eventually(
+    'statements wait for locks',
+    async () => (await database.query(waiting)).length >= atLeast,
+  );
 }
 
 /** What operators watch. The read gives up where the database needs longer than a scrape waits, as on a busy machine. */

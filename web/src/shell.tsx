@@ -218,8 +218,9 @@ function Sidebar(props: {
 
 interface SidebarList {
   readonly code: string;
+  /** Null: its pages stand for themselves. */
   readonly title: string | null;
-  readonly items: readonly NavigationItem[];
+  readonly items: NavigationItem[];
 }
 
 /** Sections of one page of the same title stand in one list: a screen reader says how many pages it holds. */
@@ -228,8 +229,8 @@ function listsOf(sections: readonly NavigationSection[]): SidebarList[] {
   for (const { code, title, items } of sections) {
     const isPage = items.length === 1 && items[0]!.title === title;
     const last = lists.at(-1);
-    if (isPage && last?.title === null) lists.splice(-1, 1, { ...last, items: [...last.items, ...items] });
-    else lists.push({ code, title: isPage ? null : title, items });
+    if (isPage && last?.title === null) last.items.push(...items);
+    else lists.push({ code, title: isPage ? null : title, items: [...items] });
   }
   return lists;
 }

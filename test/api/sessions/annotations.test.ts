@@ -4,7 +4,7 @@ import { limits } from '../../../domain/limits.ts';
 import type { TaskHolder } from '../../../store/runners/holder.ts';
 import { createAnnotation, stageAnnotations } from '../../../store/sessions/annotations.ts';
 import { ask } from '../../support/api.ts';
-import { eventually } from '../../support/eventually.ts';
+import { statementsWait } from '../../support/eventually.ts';
 import { runnerStage, type StageGraph } from '../../support/runner.ts';
 
 const stage = await runnerStage();
@@ -206,8 +206,6 @@ describe('annotations of runners', () => {
     });
   });
 
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
   test('of many calls at once are no more than the session may have', async () => {
     const { graph, runner, taskId } = await held();
     await leaveRoom(graph, 3);
@@ -227,7 +225,7 @@ describe('annotations of runners', () => {
     const { calls } = await database.transaction(async (tx) => {
       await tx.query('select 1 from session where id = $1 for update', [graph.sessionId]);
       const calls = all();
-      await eventually('they wait', async () => (await stage.database.query(waiting)).length >= 3);
+      await statementsWait(stage.database, 3);
       return { calls };
     });
     const results = await Promise.all(calls);

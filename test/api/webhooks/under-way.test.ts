@@ -11,7 +11,7 @@ import { startWebhookLoops } from '../../../worker/webhooks.ts';
 import type { WorkflowClient } from '../../../workflows/client.ts';
 import { activityNames } from '../../../workflows/contract.ts';
 import { ask } from '../../support/api.ts';
-import { aStatementWaits, eventually, platformState } from '../../support/eventually.ts';
+import { eventually, platformState, statementsWait } from '../../support/eventually.ts';
 import { runnerStage } from '../../support/runner.ts';
 import { testWorkflows } from '../../support/workflows.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -203,7 +203,7 @@ test('a webhook that is deleted while a fact is being written lets the fact be w
   const upload = await database.transaction(async (tx) => {
     await tx.query('delete from webhook where id = $1', [id]);
     const answer = stage.upload(graph, 'input', 'x');
-    await aStatementWaits(database);
+    await statementsWait(database);
     return { answer };
   });
   expect((await upload.answer).status).toBe(201);

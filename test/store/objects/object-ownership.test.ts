@@ -16,7 +16,7 @@ import { sweepSupersededOutputs } from '../../../store/outputs/versions.ts';
 import { changeSession } from '../../../store/runs/change-session.ts';
 import { requestReprocess } from '../../../store/runs/reprocess.ts';
 import { publishUpload, publishUploadWithin } from '../../../store/uploads/publish-upload.ts';
-import { aStatementWaits, eventually } from '../../support/eventually.ts';
+import { eventually, statementsWait } from '../../support/eventually.ts';
 import { chain, type Graph, makeGraph } from '../../support/graph.ts';
 import { writePendingRow } from '../../support/pending-row.ts';
 import { testEnvironment } from '../../support/stack.ts';
@@ -83,7 +83,7 @@ test('a disconnected caller discards no object that its transaction still publis
   const { done, letGo, published } = publishing(upload, graph.nodes.input!);
   await eventually('all is written but the commit', published);
   const discarded = discard(upload.objectKey);
-  await aStatementWaits(database);
+  await statementsWait(database);
   letGo();
   await Promise.all([done, discarded]);
   await sweepAbandonedObjects(database, stores, { olderThanSeconds: 0 });

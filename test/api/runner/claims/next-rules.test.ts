@@ -1,7 +1,7 @@
 /** A claim that comes with an end keeps the rules of every claim. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, ask } from '../../../support/api.ts';
-import { aStatementWaits, eventually } from '../../../support/eventually.ts';
+import { eventually, statementsWait } from '../../../support/eventually.ts';
 import { upload } from '../../../support/graph.ts';
 import { tokenStage } from '../../runner-tokens/support.ts';
 import { nextStage } from './next-stage.ts';
@@ -29,7 +29,7 @@ describe('the rules of a claim hold', () => {
       // The claim then waits for this row, in the middle of its statement.
       await tx.query('select 1 from runner_instance where instance_id = $1 for update', [runner.instanceId]);
       await upload(database, graph, 'input');
-      await aStatementWaits(database);
+      await statementsWait(database);
       gone.abort();
       await expect(ended).rejects.toThrow();
     });

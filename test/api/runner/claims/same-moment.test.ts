@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { TaskWaiter } from '../../../../api/runner/claims/task-waiters.ts';
 import { ask } from '../../../support/api.ts';
-import { aStatementWaits, eventually } from '../../../support/eventually.ts';
+import { eventually, statementsWait } from '../../../support/eventually.ts';
 import { makeGraph, outsideTemplate, upload } from '../../../support/graph.ts';
 import { runnerStage, type TestRunner } from '../../../support/runner.ts';
 
@@ -73,7 +73,7 @@ test('a claim whose caller hung up first releases no later task of the instance'
   await stage.database.transaction(async (tx) => {
     await tx.query('select 1 from runner_instance where instance_id = $1 for update', [runner.instanceId]);
     late = runner.claim(graph.template, 0, hungUp.signal).catch(() => 'gone');
-    await aStatementWaits(stage.database);
+    await statementsWait(stage.database);
     hungUp.abort();
     expect(await late).toBe('gone');
     // The server answers later calls after it has seen the end of the connection.
@@ -102,7 +102,7 @@ test('a claim whose caller has disconnected before the reply is undone completel
     // The claim now waits for this row, in the middle of its statement.
     await tx.query('select 1 from runner_instance where instance_id = $1 for update', [instanceId]);
     await upload(database, graph, 'input');
-    await aStatementWaits(database);
+    await statementsWait(database);
     gone.abort();
     await expect(claimed).rejects.toThrow();
   });

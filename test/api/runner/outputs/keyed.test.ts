@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../../support/api.ts';
-import { aStatementWaits } from '../../../support/eventually.ts';
+import { statementsWait } from '../../../support/eventually.ts';
 import { runnerStage } from '../../../support/runner.ts';
 
 const stage = await runnerStage();
@@ -137,7 +137,7 @@ async function whileInserted<T>(
     [outputId],
   );
   const called = call();
-  await aStatementWaits(database);
+  await statementsWait(database);
   await link.query('commit');
   link.release();
   return await called;
@@ -151,7 +151,7 @@ test('an output sent again is written again when the first is removed at the sam
   await link.query('begin');
   await link.query('select 1 from node_run where id = $1 for update', [runId]);
   const again = runner.write(taskId, 'one', headers);
-  await aStatementWaits(database);
+  await statementsWait(database);
   await link.query('delete from node_output where id = $1', [first.body.outputId]);
   await link.query('commit');
   link.release();
