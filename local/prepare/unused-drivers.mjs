@@ -56,11 +56,12 @@ export function removeUnusedDrivers(module, folder) {
     const path = join(folder, file);
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
     if (!without.every((part) => text.search(part) >= 0)) continue;
+    // The files of Go's modules are read-only. A new file can be written in place of each.
+    for (const unused of [file, ...files]) rmSync(join(folder, unused), { force: true });
     writeFileSync(
       path,
       without.reduce((rest, part) => rest.replaceAll(part, ''), text),
     );
-    for (const unused of files) rmSync(join(folder, unused), { force: true });
     isChanged = true;
   }
   return isChanged;

@@ -1,4 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -34,6 +45,20 @@ test('a driver is taken out of the list of commands with its file, once', () => 
   expect(readFileSync(path, 'utf8')).toBe(commands(['posix', 'admin']));
   expect(existsSync(azure)).toBe(false);
   expect(removeUnusedDrivers(gateway, folder)).toBe(false);
+});
+
+test('files that may only be read, as Go leaves them, are changed by a person who is not root', () => {
+  const path = write(main, commands(['posix', 'azure', 'test']));
+  chmodSync(path, 0o444);
+  const program = join(folder, 'unused-drivers.mjs');
+  copyFileSync(file, program);
+  const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  for (const place of [folder, dirname(path), path])
+    if (identity.uid !== undefined) chownSync(place, identity.uid, identity.gid);
+  const call = `import { removeUnusedDrivers } from ${JSON.stringify(program)};
+    removeUnusedDrivers(${JSON.stringify(gateway)}, ${JSON.stringify(folder)});`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', call], identity);
+  expect(readFileSync(path, 'utf8')).toBe(commands(['posix']));
 });
 
 test('a version of a server that reads otherwise stays as it is', () => {
