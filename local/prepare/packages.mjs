@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isSameProcess, processStart, withFileLock } from './file-lock.mjs';
 import { cacheRoot, checkout } from './places.mjs';
 import { PlainError, say, withProgress } from './progress.mjs';
@@ -16,6 +24,25 @@ function notesFolder() {
 
 /** Installs the packages when package-lock.json differs from what stands in node_modules. */
 export async function installPackages() {
+  await installChanged();
+  linkNode();
+}
+
+/** The packages of Node for all platforms have one program name: npm 10 removes its link with those that it leaves out. */
+function linkNode() {
+  const name = `node-${process.platform}-${process.arch}`;
+  const link = join(checkout, 'node_modules', '.bin', 'node');
+  if (!existsSync(join(checkout, 'node_modules', name, 'bin', 'node')) || existsSync(link)) return;
+  mkdirSync(dirname(link), { recursive: true });
+  try {
+    symlinkSync(join('..', name, 'bin', 'node'), link);
+  } catch (error) {
+    // Another command has linked it meanwhile.
+    if (error.code !== 'EEXIST') throw error;
+  }
+}
+
+async function installChanged() {
   if (isInstalled()) return;
   await withFileLock(
     join(notesFolder(), 'install.lock'),

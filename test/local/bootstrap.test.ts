@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -72,6 +73,25 @@ test('a script runs under Node 24 with its arguments, and its exit code comes ba
   const { code, stdout } = await run([bootstrap, file, 'one', 'two']).ended;
   expect(stdout).toMatch(/^(2[4-9]|[3-9]\d)\..* one,two\n$/);
   expect(code).toBe(7);
+});
+
+test('the Node of the packages runs the scripts although npm has not linked it, as npm 10 leaves it', async () => {
+  const folder = newFolder();
+  const place = (...parts: string[]) => join(folder, ...parts);
+  for (const part of ['bootstrap.mjs', 'prepare'])
+    cpSync(join(dirname(bootstrap), part), place('local', part), { recursive: true });
+  const name = `node-${process.platform}-${process.arch}`;
+  mkdirSync(place('node_modules', name, 'bin'), { recursive: true });
+  symlinkSync(process.execPath, place('node_modules', name, 'bin', 'node'));
+  writeFileSync(place('package-lock.json'), '{}');
+  writeFileSync(place('node_modules', '.installed'), createHash('sha256').update('{}').digest('hex'));
+  writeFileSync(place('script.ts'), 'console.log(process.argv0);');
+  const { code, stdout, stderr } = await run([place('local', 'bootstrap.mjs'), 'script.ts']).ended;
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: `${place('node_modules', '.bin', 'node')}\n`,
+    stderr: '',
+  });
 });
 
 test('a signal reaches the script, which decides how to end', async () => {
