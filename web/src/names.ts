@@ -81,8 +81,9 @@ const categories: Readonly<Record<NonNullable<NodeRunAttempt['category']>, true>
 };
 const category = new RegExp(`(^|: )(?:${Object.keys(categories).join('|')}): `);
 
-/** `Line 4 has no time.` of `validation: Line 4 has no time.`: the kind of a failure is for programs. */
-export const withoutCategory = (text: string) => text.replace(category, '$1');
+/** `lap.csv: The file is empty.` of `validation: lap.csv-e3b0c44298fc1c14: The file is empty.`: the rest is for programs. */
+export const withoutCategory = (text: string) =>
+  text.replace(category, '$1').replace(/(\.\w{1,8})-[0-9a-f]{16}(?=: )/g, '$1');
 
 /** The name of the uploaded file; what was made of a file has its name too. Else the identifier. */
 export function outputTitle(
