@@ -40,6 +40,16 @@ export const idWords = (id: string) => id.replaceAll(/[A-Z]/g, ' $&').toLowerCas
 /** `Create project` of `createProject`. */
 export const idTitle = (id: string) => capitalized(idWords(id));
 
+/** `You`, the name of a person, `Device`: what a device did was not done by the person of its token. */
+export function actorTitle(
+  { kind, id }: { readonly kind: string; readonly id: string | null },
+  ownId: string | undefined,
+  people: ReadonlyMap<string | null, string>,
+): string {
+  if (kind !== 'user') return idTitle(kind);
+  return id === ownId ? 'You' : (people.get(id) ?? idTitle(kind));
+}
+
 /** `createProject` of `Create project`; an id stays. */
 export function idOf(title: string): string {
   const [first = '', ...rest] = title.trim().split(/\s+/);

@@ -14,7 +14,7 @@ import {
   plural,
   setTimeZone,
 } from '../../../web/src/format.ts';
-import { withoutCategory } from '../../../web/src/names.ts';
+import { actorTitle, withoutCategory } from '../../../web/src/names.ts';
 import { closeWords } from '../../../web/src/session/summary.ts';
 
 test('sizes are powers of 1,024', () => {
@@ -112,4 +112,12 @@ test('a close that falls due later is not one that has been', () => {
   expect(closeWords(close, due - 1)).toEqual({ badge: 'Closes', text });
   expect(closeWords(close, due)).toEqual({ badge: 'Closed', text });
   setTimeZone(undefined);
+});
+
+test('what a device did was not done by the person of its token', () => {
+  const people = new Map<string | null, string>([['7', 'Petra Berg']]);
+  const titles = ['user', 'device'].flatMap((kind) =>
+    ['7', '8'].map((id) => actorTitle({ kind, id }, '8', people)),
+  );
+  expect(titles).toEqual(['Petra Berg', 'You', 'Device', 'Device']);
 });
