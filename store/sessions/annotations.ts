@@ -146,8 +146,12 @@ export async function deleteAnnotation(
   return rows.length > 0;
 }
 
+/** What the run has staged or published already, or an earlier run of its node published, as people may have changed it. */
+const isThere = (digest: string) => `exists (select from annotation a where a.digest = ${digest}
+  and (a.run_id = $2 or a.session_id = $1 and a.node_instance_id = $3 and not a.staged))`;
+
 /**
- * What the run has staged or published already is not staged again, and does not count again.
+ * What {@link isThere} is not staged again, and does not count again: a reprocess would double it.
  * @returns `too-many` when the session would have more than it may
  */
 export async function stageAnnotations(
@@ -160,21 +164,21 @@ export async function stageAnnotations(
     await lockAnnotations(tx, task.sessionId);
     const [count] = await tx.query<{ present: number; added: number }>(
       `select (select count(*) from annotation where session_id = $1) as present,
-              (select count(distinct digest) from unnest($3::text[]) as x (digest)
-                where not exists (select from annotation a
-                                   where a.run_id = $2 and a.digest = decode(x.digest, 'hex'))) as added`,
-      [task.sessionId, task.runId, rows.map(({ digest }) => digest)],
+              (select count(distinct digest) from unnest($4::text[]) as x (digest)
+                where not ${isThere("decode(x.digest, 'hex')")}) as added`,
+      [task.sessionId, task.runId, task.nodeInstanceId, rows.map(({ digest }) => digest)],
     );
     const { present, added } = count!;
     if (added > 0 && present + added > limits.annotationsPerSession) return 'too-many';
     await tx.query(
       `insert into annotation
          (id, session_id, from_at, to_at, label, body, tags, channel, run_id, node_instance_id, digest, staged)
-       select x.id, $2, x.from_at, x.to_at, x.label, x.body, x.tags, x.channel, $3, $4, decode(x.digest, 'hex'), true
-         from jsonb_to_recordset($1::jsonb) as x
+       select x.id, $1, x.from_at, x.to_at, x.label, x.body, x.tags, x.channel, $2, $3, decode(x.digest, 'hex'), true
+         from jsonb_to_recordset($4::jsonb) as x
            (id uuid, from_at timestamptz, to_at timestamptz, label text, body text, tags text[], channel text, digest text)
+        where not ${isThere("decode(x.digest, 'hex')")}
        on conflict do nothing`,
-      [JSON.stringify(rows), task.sessionId, task.runId, task.nodeInstanceId],
+      [task.sessionId, task.runId, task.nodeInstanceId, JSON.stringify(rows)],
     );
     return 'staged';
   });

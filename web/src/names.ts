@@ -40,6 +40,16 @@ export const idWords = (id: string) => id.replaceAll(/[A-Z]/g, ' $&').toLowerCas
 /** `Create project` of `createProject`. */
 export const idTitle = (id: string) => capitalized(idWords(id));
 
+/** `You`, the name of a person, `Device`: what a device did was not done by the person of its token. */
+export function actorTitle(
+  { kind, id }: { readonly kind: string; readonly id: string | null },
+  ownId: string | undefined,
+  people: ReadonlyMap<string | null, string>,
+): string {
+  if (kind !== 'user') return idTitle(kind);
+  return id === ownId ? 'You' : (people.get(id) ?? idTitle(kind));
+}
+
 /** `createProject` of `Create project`; an id stays. */
 export function idOf(title: string): string {
   const [first = '', ...rest] = title.trim().split(/\s+/);
@@ -81,8 +91,9 @@ const categories: Readonly<Record<NonNullable<NodeRunAttempt['category']>, true>
 };
 const category = new RegExp(`(^|: )(?:${Object.keys(categories).join('|')}): `);
 
-/** `Line 4 has no time.` of `validation: Line 4 has no time.`: the kind of a failure is for programs. */
-export const withoutCategory = (text: string) => text.replace(category, '$1');
+/** `lap.csv: The file is empty.` of `validation: lap.csv-e3b0c44298fc1c14: The file is empty.`: the rest is for programs. */
+export const withoutCategory = (text: string) =>
+  text.replace(category, '$1').replace(/(\.\w{1,8})-[0-9a-f]{16}(?=: )/g, '$1');
 
 /** The name of the uploaded file; what was made of a file has its name too. Else the identifier. */
 export function outputTitle(

@@ -186,6 +186,23 @@ describe('annotations of runners', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('are made once, also where a reprocess of the node makes the same, and stay as people changed them', async () => {
+    const { graph, runner, taskId, annotate } = await held();
+    await annotate(made('Too fast'), made('Pit'));
+    await runner.write(taskId, 'laps');
+    await runner.end(taskId, 'complete', { outcome: 'completed' });
+    const [{ id }] = (await call('GET', `${pathOf(graph)}?label=Pit`)).body.annotations;
+    await call('PATCH', `${pathOf(graph)}/${id}`, { label: 'Pit stop' });
+    await call('POST', `/api/v2/node-instance/${graph.nodes.n1}/reprocess`);
+    const again = (await runner.acquire(graph.template)).taskId;
+    const annotations = [made('Too fast'), made('Pit'), made('Slow')];
+    const { status } = await runner.call('POST', `/tasks/${again}/annotations`, { annotations });
+    expect(status).toBe(200);
+    await runner.write(again, 'laps again');
+    await runner.end(again, 'complete', { outcome: 'completed' });
+    expect((await labelsOf(graph)).sort()).toEqual(['Pit stop', 'Slow', 'Too fast']);
+  });
+
   /** Annotations of people, as many as leave room for so many. */
   async function leaveRoom({ sessionId }: StageGraph, room: number) {
     await stage.database.query(

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Annotation, Dashboard, DashboardChannel, DashboardSource } from '../../../client/types.ts';
+import type { Annotation, Dashboard, DashboardSource } from '../../../client/types.ts';
 import { annotationsWith } from '../../../web/src/dashboard/annotation-search.ts';
 import { heights, stretches, valueAt } from '../../../web/src/dashboard/chart/curve.ts';
+import { measuresOf } from '../../../web/src/dashboard/machines.ts';
 import { formatDifference, linesOf, markedValues, sparseLines } from '../../../web/src/dashboard/marks.ts';
 import {
   carryKeys,
@@ -10,53 +11,13 @@ import {
   firstChoice,
   fullSpan,
   groupChannels,
+  kindOfTime,
   legendName,
   panelsFor,
   timeKinds,
 } from '../../../web/src/dashboard/model.ts';
 import { hasRowNumbers } from '../../../web/src/dashboard/time.ts';
-
-const channel = (outputId: number, id: string, part: Partial<DashboardChannel> = {}): DashboardChannel => ({
-  key: `${outputId}:${id}`,
-  id,
-  name: id,
-  unit: null,
-  type: 'number',
-  group: 'vehicle',
-  realm: `cab-${outputId}`,
-  ...part,
-});
-
-const source = (outputId: number, channels: readonly DashboardChannel[]): DashboardSource => ({
-  outputId,
-  name: `machine-${outputId}.csv`,
-  realm: `cab-${outputId}`,
-  time: {
-    kind: 'absolute',
-    from: '2026-03-14T09:30:00.000Z',
-    to: '2026-03-14T10:30:00.000Z',
-    basis: 'column' as const,
-  },
-  rowCount: 10,
-  groups: [{ id: 'vehicle', name: 'Vehicle' }],
-  channels,
-});
-
-const dashboard = (sources: readonly DashboardSource[], layout: Dashboard['layout'] = null): Dashboard => ({
-  id: 1,
-  title: 'Test',
-  sessionId: 's',
-  sessionName: 'S',
-  dashboardName: 'default',
-  dashboardVersion: 'next',
-  url: '/dashboards/1',
-  scenarioName: null,
-  from: null,
-  to: null,
-  layout,
-  sources,
-  createdAt: '2026-03-14T09:30:00.000Z',
-});
+import { channel, dashboard, source } from '../support/dashboards.ts';
 
 describe('what a dashboard shows', () => {
   const speed = (outputId: number) => channel(outputId, 'speed', { unit: 'm/s' });
@@ -168,6 +129,33 @@ describe('what a dashboard shows', () => {
     expect(fullSpan(mixed, 'relative')).toEqual({ fromMs: -500, toMs: 500 });
     expect(fullSpan(mixed, 'absolute')!.toMs - fullSpan(mixed, 'absolute')!.fromMs).toBe(3_600_000);
     expect(fullSpan(dashboard([]), 'absolute')).toBeNull();
+  });
+
+  test('a time belongs to the recordings that are nearest: those with a clock, or those without', () => {
+    const time = { kind: 'relative', from: '1970-01-01T00:00:00.000Z', to: '1970-01-01T01:00:00.000Z' };
+    const relative = { ...source(3, []), time: { ...time, basis: 'column' as const } };
+    const kinds = (sources: DashboardSource[]) =>
+      [55_600, Date.parse('2026-03-14T08:00:00Z')].map(kindOfTime(dashboard(sources)));
+    expect(kinds([source(1, []), relative])).toEqual(['relative', 'absolute']);
+    expect(kinds([source(1, [])])).toEqual(['absolute', 'absolute']);
+    expect(kinds([relative])).toEqual(['relative', 'relative']);
+  });
+
+  test('a measure of several realms stands below none of them, one of a single realm below that', () => {
+    const offered = groupChannels(measuresOf(channelsOf(two)), '');
+    expect(offered.map(({ title, channels }) => [title, channels.map(({ name }) => name)])).toEqual([
+      ['Vehicle', ['speed', 'gear']],
+      ['cab-1 · Vehicle', ['target', 'note']],
+    ]);
+  });
+
+  test('a realm for each file has its name without the digest, and no generated identifier', () => {
+    const names = ['lap.csv-59fce2d2eef592ae', '01a235ea-add3-7e30-9b4b-77749dea539e.0.1'];
+    const sources = names.map((name, index) => ({
+      ...source(index, [channel(index, 'speed', { realm: name })]),
+      name,
+    }));
+    expect(channelsOf(dashboard(sources)).map(({ realm }) => realm)).toEqual(['lap.csv', 'recording 2']);
   });
 
   test('has row numbers when no recording with relative times has a time', () => {

@@ -14,6 +14,8 @@ import {
   plural,
   setTimeZone,
 } from '../../../web/src/format.ts';
+import { actorTitle, withoutCategory } from '../../../web/src/names.ts';
+import { closeWords } from '../../../web/src/session/summary.ts';
 
 test('sizes are powers of 1,024', () => {
   expect([0, 1023, 1024, 10_239, 1024 ** 2 - 1, 1024 ** 2 * 17.4, 1024 ** 4 * 3].map(formatBytes)).toEqual([
@@ -94,4 +96,28 @@ test('an exact time has its seconds and its zone', () => {
 
 test('counts agree with their words', () => {
   expect([plural(1, 'row', 'rows'), plural(1500, 'row', 'rows')]).toEqual(['1 row', '1,500 rows']);
+});
+
+test('a reason says neither its category nor the digests behind the names of files', () => {
+  const reason = (name: string) => `${name}: Line 1, column 1: The byte "8e" is not UTF-8.`;
+  expect(withoutCategory(`validation: ${reason('run.csv-63f6598edf48791e')}`)).toBe(reason('run.csv'));
+  expect(withoutCategory('error: RuntimeError: no run.csv-7')).toBe('RuntimeError: no run.csv-7');
+});
+
+test('a close that falls due later is not one that has been', () => {
+  setTimeZone('UTC');
+  const close = { closedAt: '2026-03-14T09:30:00.000Z', closeReason: 'The exercise is over.' };
+  const due = Date.parse(close.closedAt);
+  const text = 'at 14 Mar 2026, 09:30 UTC: The exercise is over.';
+  expect(closeWords(close, due - 1)).toEqual({ badge: 'Closes', text });
+  expect(closeWords(close, due)).toEqual({ badge: 'Closed', text });
+  setTimeZone(undefined);
+});
+
+test('what a device did was not done by the person of its token', () => {
+  const people = new Map<string | null, string>([['7', 'Petra Berg']]);
+  const titles = ['user', 'device'].flatMap((kind) =>
+    ['7', '8'].map((id) => actorTitle({ kind, id }, '8', people)),
+  );
+  expect(titles).toEqual(['Petra Berg', 'You', 'Device', 'Device']);
 });

@@ -31,6 +31,7 @@ interface ListProps {
 /** The session's annotations in the order of time, and the window to write one. */
 export function AnnotationList(props: ListProps) {
   const { list, annotations, draft, setDraft } = props.state;
+  const total = list.data?.totalCount ?? 0;
   const [text, setText] = useState('');
   const shown = useMemo(() => annotationsWith(annotations, text), [annotations, text]);
   const rows = useRows(shown, props);
@@ -39,10 +40,10 @@ export function AnnotationList(props: ListProps) {
       {list.error !== null && (
         <Failure what="The annotations could not be listed." error={list.error} retry={list.reload} />
       )}
-      {annotations.length > 0 && (
+      {total > 0 && (
         <div class="annotations-head">
           <h2>Annotations</h2>
-          <span class="faint">{countOf(shown.length, list.data?.totalCount ?? 0)}</span>
+          <span class="faint">{countOf(shown.length, total)}</span>
           {annotations.length > fewAnnotations && (
             <SearchField label="Search annotations" value={text} onValue={setText} />
           )}

@@ -114,7 +114,13 @@ function useShown(props: AxisProps, isArranged: boolean) {
     const shown = new Set(keys);
     return channels.filter(({ key }) => shown.has(key));
   }, [channels, keys]);
-  const notes = useAnnotations(first.sessionId);
+  const all = useAnnotations(first.sessionId);
+  const { kind, kindOfTime } = choice;
+  const annotations = useMemo(
+    () => all.annotations.filter(({ from }) => kindOfTime(Date.parse(from)) === kind),
+    [all.annotations, kindOfTime, kind],
+  );
+  const notes = { ...all, annotations };
   const annotate = (fromMs: number, toMs: number | null) => notes.setDraft(newDraft(fromMs, toMs));
   const axis = useTimeAxis(axisOf(props, span, drawn), { dashboardId: first.id, annotate });
   return { span, drawn, series, statistics, notes, annotate, axis };

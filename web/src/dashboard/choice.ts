@@ -16,7 +16,7 @@ import {
   withNamesakes,
 } from './machines.ts';
 import type { Channel, Panel, TimeKind, TimeSpan } from './model.ts';
-import { channelsOf, firstChoice, fullSpan, panelsFor, timeKinds } from './model.ts';
+import { channelsOf, firstChoice, fullSpan, kindOfTime, panelsFor, timeKinds } from './model.ts';
 import { hasRowNumbers } from './time.ts';
 
 /** What a dashboard offers, and what of it the address chooses. */
@@ -25,6 +25,7 @@ export interface Choice {
   kinds: TimeKind[];
   /** Relative times are numbers of rows. */
   hasRowNumbers: boolean;
+  kindOfTime: (timeMs: number) => TimeKind;
   /** Null without rows. */
   full: TimeSpan | null;
   channels: Channel[];
@@ -54,6 +55,7 @@ export function useChoice(first: Dashboard, beside: readonly Dashboard[], view: 
   const kind = view.kind !== null && kinds.includes(view.kind) ? view.kind : (kinds[0] ?? 'absolute');
   const all = useMemo(() => channelsOf(dashboard), [dashboard]);
   const channels = useMemo(() => all.filter((channel) => channel.timeKind === kind), [all, kind]);
+  const kindOf = useMemo(() => kindOfTime(dashboard), [dashboard]);
   const full = useMemo(() => fullSpan(dashboard, kind), [dashboard, kind]);
   const suggested = useMemo(() => firstChoice(dashboard, channels, kind), [dashboard, channels, kind]);
   const machineOf = useMemo(() => machineNamer(channels, byOutput), [channels, byOutput]);
@@ -75,6 +77,7 @@ export function useChoice(first: Dashboard, beside: readonly Dashboard[], view: 
     kind,
     kinds,
     hasRowNumbers: hasRowNumbers(dashboard),
+    kindOfTime: kindOf,
     full,
     channels,
     offered,

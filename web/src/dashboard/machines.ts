@@ -113,12 +113,15 @@ export function withNamesakes(channels: readonly Channel[], keys: readonly strin
   return channels.filter((channel) => measures.has(measureOf(channel))).map(({ key }) => key);
 }
 
-/** One channel for each measure, for a list in which a measure is chosen for all machines at once. */
+/** One channel for each measure, for a list in which a measure is chosen for all machines at once; of several it has no realm. */
 export function measuresOf(channels: readonly Channel[]): Channel[] {
   const firsts = new Map<string, Channel>();
   for (const channel of channels) {
     const measure = measureOf(channel);
-    if (!firsts.has(measure)) firsts.set(measure, channel);
+    const first = firsts.get(measure);
+    if (first === undefined) firsts.set(measure, channel);
+    else if (first.realm !== channel.realm && first.realm !== '')
+      firsts.set(measure, { ...first, realm: '' });
   }
   return [...firsts.values()];
 }

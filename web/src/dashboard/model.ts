@@ -62,7 +62,8 @@ export function channelsOf(dashboard: Dashboard): Channel[] {
       id: channel.id,
       name: channel.name === '' ? channel.id : channel.name,
       unit: channel.unit ?? '',
-      realm: channel.realm,
+      // With a realm for each file it is the file's own name.
+      realm: channel.realm === source.name ? names[index]! : channel.realm,
       groupId: channel.group,
       groupName: groups.get(channel.group) ?? channel.group,
       sourceName: names[index]!,
@@ -95,7 +96,7 @@ export function ownTitle({ title, sessionName }: { title: string; sessionName: s
 
 /** A generated identifier means nothing to a person; several recordings then get numbers. */
 export function sourceName(source: DashboardSource, index: number | null): string {
-  if (source.name !== '' && !isUuid(source.name)) return withoutDigest(source.name);
+  if (source.name !== '' && !isUuid(source.name.replace(/(\.\d+)+$/, ''))) return withoutDigest(source.name);
   return index === null ? '1 recording' : `recording ${index + 1}`;
 }
 
@@ -126,6 +127,17 @@ export function fullSpan(dashboard: Dashboard, kind: TimeKind): TimeSpan | null 
 
 function spanOf(source: DashboardSource): TimeSpan {
   return { fromMs: Date.parse(source.time.from ?? ''), toMs: Date.parse(source.time.to ?? '') };
+}
+
+/** Tells times of a clock from those since the start of a recording: each belongs to the recordings that are nearest. */
+export function kindOfTime(dashboard: Dashboard): (timeMs: number) => TimeKind {
+  const spans = (['absolute', 'relative'] as const).map((kind) => ({
+    kind,
+    span: fullSpan(dashboard, kind),
+  }));
+  const away = (span: TimeSpan | null, timeMs: number) =>
+    span === null ? Number.POSITIVE_INFINITY : Math.max(span.fromMs - timeMs, timeMs - span.toMs, 0);
+  return (timeMs) => (away(spans[1]!.span, timeMs) < away(spans[0]!.span, timeMs) ? 'relative' : 'absolute');
 }
 
 /** The default choice: the suggested layout, else the first channels; texts only if all are. */
@@ -247,7 +259,7 @@ export function groupChannels(channels: Channel[], search: string): ChannelGroup
     );
     const group = groups.get(id) ?? {
       id,
-      title: parts.join(' · ') || 'All channels',
+      title: parts.join(' · ') || (realms.size > 1 ? 'Several recordings' : 'All channels'),
       channels: [],
     };
     group.channels.push(channel);

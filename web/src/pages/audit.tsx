@@ -1,7 +1,7 @@
 import { type AuditPage as AuditAnswer, listAudit, listProjects, listSignInAudit } from '../admin-api.ts';
 import { startOfDay } from '../days.ts';
 import { useAuth, useResource, useTitle } from '../hooks.ts';
-import { idOf, idTitle } from '../names.ts';
+import { actorTitle, idOf, idTitle } from '../names.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
 import { readSessionNames } from '../sessions/session-names.ts';
@@ -194,7 +194,7 @@ function EntryTable(props: Awaited<ReturnType<typeof withNames>> & { busy: boole
             {idTitle(entry.action)}
           </td>
           <td data-label="Actor" class="wrap-anywhere">
-            {entry.actor.id === ownId ? 'You' : (people.get(entry.actor.id) ?? idTitle(entry.actor.kind))}
+            {actorTitle(entry.actor, ownId, people)}
             {entry.actor.role !== null && <span class="faint">, {entry.actor.role}</span>}{' '}
             {entry.actor.id !== null && entry.actor.id !== ownId && <Id id={entry.actor.id} />}
           </td>

@@ -1,5 +1,5 @@
 import type { SessionDetails, SessionWindowEvent } from '../api.ts';
-import { formatDateTime, plural } from '../format.ts';
+import { plural } from '../format.ts';
 import { titleOf, withoutCategory } from '../names.ts';
 import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
@@ -11,7 +11,7 @@ import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
 import { SessionActions } from './actions.tsx';
 import type { Followed } from './follow.ts';
-import { type SessionSummary, summaryOf, summaryWords } from './summary.ts';
+import { closeWords, type SessionSummary, summaryOf, summaryWords } from './summary.ts';
 import { type SessionTab, tabAddress } from './tabs/address.ts';
 
 /** What the session is, how far it is, and what one does with it first. */
@@ -145,8 +145,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
             <span>Frozen</span>
           </span>
         )}
-        {window?.status === 'closed' && <span class="badge state-idle">Closed</span>}
-        {window?.status === 'closed' && <span class="faint">{closedWords(window)}</span>}
+        {window?.status === 'closed' && <Closed window={window} />}
         <StateBadge state={summary.state} />
         <span class="summary-words">{summaryWords(summary)}</span>
         {summary.running.length > 0 && (
@@ -184,8 +183,12 @@ function beginningOf(reason: string): string {
   return letters.length <= maxLetters ? reason : `${letters.slice(0, maxLetters).join('')} …`;
 }
 
-/** `at 14 Mar 2026, 09:30: The exercise is over.` */
-function closedWords({ closedAt, closeReason }: SessionWindowEvent): string {
-  const at = closedAt === null ? '' : `at ${formatDateTime(closedAt)}`;
-  return [at, closeReason ?? ''].filter((text) => text !== '').join(': ');
+function Closed(props: { window: SessionWindowEvent }) {
+  const { badge, text } = closeWords(props.window, Date.now());
+  return (
+    <>
+      <span class="badge state-idle">{badge}</span>
+      <span class="faint">{text}</span>
+    </>
+  );
 }

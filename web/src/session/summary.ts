@@ -1,6 +1,7 @@
 /** How far a session is, from the states of its nodes. Pure: tested without a browser. */
 
-import type { NodeInstanceProgress } from '../../../client/types.ts';
+import type { NodeInstanceProgress, SessionWindowEvent } from '../../../client/types.ts';
+import { formatDateTime } from '../format.ts';
 
 export interface SessionSummary {
   /** The state of a node that the session's badge shows. */
@@ -37,4 +38,16 @@ export function summaryWords({ done, total, failed, running }: SessionSummary): 
   if (running.length > waiting) parts.push(`${running.length - waiting} running`);
   if (waiting > 0) parts.push(`${waiting} waiting`);
   return parts.join(', ');
+}
+
+/** `Closed` `at 14 Mar 2026, 09:30: The exercise is over.`; a close may fall due later. */
+export function closeWords(
+  { closedAt, closeReason }: Pick<SessionWindowEvent, 'closedAt' | 'closeReason'>,
+  nowMs: number,
+): { readonly badge: string; readonly text: string } {
+  const at = closedAt === null ? '' : `at ${formatDateTime(closedAt)}`;
+  return {
+    badge: closedAt !== null && Date.parse(closedAt) > nowMs ? 'Closes' : 'Closed',
+    text: [at, closeReason ?? ''].filter((text) => text !== '').join(': '),
+  };
 }

@@ -36,12 +36,15 @@ export function Activity(props: {
     <ol class="activity" aria-label="Activity">
       {list.data.entries.map((entry) => (
         <li key={`${entry.at} ${entry.action} ${entry.object.id}`}>
-          <strong title={entry.actor.id ?? undefined}>
-            {entry.actor.id === ownId ? 'You' : (entry.actor.name ?? others[entry.actor.kind])}
-          </strong>{' '}
+          <strong title={entry.actor.id ?? undefined}>{actorWords(entry.actor, ownId)}</strong>{' '}
           {activityPhrase(entry, props.nodes)} <Ago at={entry.at} />
         </li>
       ))}
     </ol>
   );
+}
+
+/** What a device does was not done by the person of its token. */
+function actorWords({ kind, id, name }: Entry['actor'], ownId: string | undefined): string {
+  return kind === 'user' && id === ownId ? 'You' : (name ?? others[kind]);
 }

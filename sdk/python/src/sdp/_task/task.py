@@ -231,9 +231,9 @@ class Task(Generic[C]):
     ) -> None:
         """Marks a moment, or with ``end`` a range, of the session with words.
 
-        People see it on the time axis once the outputs of this run are published; the same annotation of a run counts
-        once. A time is a datetime, ISO 8601 text, both without a zone in UTC, or a number of seconds: since 1970, or
-        since the beginning of a recording without dates.
+        People see it on the time axis once the outputs of this run are published; the same annotation of a node counts
+        once, and a run without an output has none. A time is a datetime, ISO 8601 text, both without a zone in UTC, or
+        a number of seconds: since 1970, or since the beginning of a recording without dates.
         """
         self._parts.calls.annotate([annotation_wire(start, end, label, text, tags, channel)])
 
