@@ -25,8 +25,8 @@ const stage = defineRoute({
   description:
     `Up to ${limits.annotationsPerCall} moments or ranges a call. They are staged as outputs are, and published with the ` +
     "run's outputs: when the task completes, or the watermark moves. The same annotation of a node counts once, so a call " +
-    'can be repeated safely, and a reprocess doubles none. Those that are still staged are dropped when the run fails for good, is cancelled, or ends ' +
-    'without outputs.',
+    'can be repeated safely, and a reprocess doubles none. Those that are still staged are dropped when the run fails for ' +
+    'good, is cancelled, or ends without outputs.',
   body: requestSchema,
   responses: { 200: { description: 'Staged.', schema: replySchema } },
   errors: ['tooManyAnnotations'],

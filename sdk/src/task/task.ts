@@ -178,9 +178,8 @@ export class Task<C = JsonObject, S = JsonObject> {
 
   /**
    * Marks a moment, or with `to` a range, of the session with words. People see it on the time axis once the outputs of
-   * this run are published; the same annotation of a node counts once, and a run
-   * without an output has none. Times of a recording without dates are
-   * milliseconds since its beginning.
+   * this run are published; the same annotation of a node counts once, and a run without an output has none. Times of a
+   * recording without dates are milliseconds since its beginning.
    * @throws ApiError, for example `invalid_request`
    */
   annotate(...annotations: readonly Annotation[]): Promise<void> {
