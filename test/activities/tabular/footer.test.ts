@@ -56,9 +56,38 @@ describe('lines below a table are left out, with a remark', () => {
   });
 });
 
+describe('a last line that a recorder left half written is left out, and remarked', () => {
+  test.each([
+    ['with fewer fields', `${table}3,7`, '3,7'],
+    ['with half a time', 'time,v,w\n0:00:01,2,3\n0:00:02,3,4\n0:00:03,4,5\n0:0', '0:0'],
+    ['in an open quote', 't,s,w\n0,a,2\n1,b,4\n2,c,6\n3,"d', '3,d'],
+    ['between blanks', 't v w\n0 1 2\n1 3 4\n2 5 6\n3 7', '3\t7'],
+    ['below texts', 'name,v\ncar,1\nbus,2\ntram,3\ntr', 'tr'],
+  ])('%s', async (_, text, line) => {
+    const { description } = await bench.convert(text);
+    expect(description).toMatchObject({ rowCount: 3 });
+    expect(description.warnings).toContainEqual(
+      `The last line breaks off, and was not read: ${JSON.stringify(line)}.`,
+    );
+  });
+
+  test('of a long file, far behind the sample, beside lines of comment', async () => {
+    const lines = Array.from({ length: 300_000 }, (_, row) => `${row},${row * 2},some text of row ${row}`);
+    const text = `time,v,s\n${lines.join('\n')}\n# power lost\n300000,60`;
+    const { description } = await bench.convert(text);
+    expect(description).toMatchObject({ rowCount: 300_000, channels: [{ max: 599_998 }, { type: 'text' }] });
+    expect(description.warnings).toEqual([
+      'Lines of comment between the rows were not read: 1.',
+      'The last line breaks off, and was not read: "300000,60".',
+    ]);
+  });
+});
+
 describe('what may be a row with a fault is refused', () => {
   test.each([
-    ['a last line that was cut off', `${table}3,7`, 5],
+    ['a last row with too few fields that has ended', `${table}3,7\n`, 5],
+    ['a last line with too many fields', `${table}3,7,8,9`, 5],
+    ['a row with too few fields, also where the last line breaks off', `t,v,w\n0,1\n1,3,4\n2,5,6\n3,7`, 2],
     ['a text among times', `${table}broken,7,8\n`, null],
     ['a line of text between rows', 't,v,w\n0,1,2\nPause\n1,3,4\n2,5,6\n', 3],
     ['a second table', `${table}Statistics\nname,min\n1,2\n`, 5],

@@ -4,8 +4,9 @@ import type { InputFormat } from '../configuration.ts';
 import { NoTabularData, TabularError } from '../errors.ts';
 import { isNumberText, looksLikeTime } from '../text/text-values.ts';
 import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
-import { footerAt } from './footer.ts';
+import { breaksOff, footerAt } from './footer.ts';
 import { areNames, isCommonUnit, isHeading, isUnitsLine, labviewNames } from './headings-above.ts';
+import { type LeftOut, leftOut } from './left-out.ts';
 import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
 import { withoutRepeats } from './repeated-headings.ts';
 import { stackedHeadings } from './stacked-headings.ts';
@@ -25,12 +26,8 @@ export interface CsvLayout {
   skippedText: string;
   /** Lines of settings stand above the table. */
   hasSettings: boolean;
-  /** Lines of comment stand between the records, which do not hold them. */
-  hasComments: boolean;
-  /** Lines stand below the table, which the records do not hold. */
-  hasFooter: boolean;
-  /** The heading stands again between the records, which do not hold it. */
-  hasRepeats: boolean;
+  /** What stands in the text, and not among the records. */
+  leftOut: ReadonlySet<LeftOut>;
   /** The first line of the table, as it stands in the file. */
   firstLine: string;
   records: CsvRecord[];
@@ -68,13 +65,19 @@ export function readCsvLayout(
   const once = withoutRepeats(all);
   const below = isWhole ? footerAt(once, first.cells.length) : null;
   const table = once.slice(0, below ?? once.length);
-  const read = withoutComments(table);
+  const isBroken = isWhole && below === null && breaksOff(table, text);
+  const unbroken = isBroken ? table.slice(0, -1) : table;
+  const read = withoutComments(unbroken);
   const { records, ...layout } = arrange(text, read, delimiter, preamble);
+  const isLeftOut: Record<LeftOut, boolean> = {
+    repeats: once.length < all.length,
+    comments: read.length < unbroken.length,
+    footer: below !== null,
+    brokenEnd: isBroken,
+  };
   return {
     ...layout,
-    hasComments: read.length < table.length,
-    hasFooter: below !== null,
-    hasRepeats: once.length < all.length,
+    leftOut: new Set(leftOut.filter((what) => isLeftOut[what])),
     firstLine: /^[^\r\n]*/.exec(body.slice(first.offset))?.[0] ?? '',
     records: records.slice(0, rows),
   };
@@ -85,7 +88,7 @@ function arrange(
   read: CsvRecord[],
   delimiter: Delimiter,
   preamble: Preamble,
-): Omit<CsvLayout, 'hasComments' | 'hasFooter' | 'hasRepeats' | 'firstLine'> {
+): Omit<CsvLayout, 'leftOut' | 'firstLine'> {
   const numbers = numberStyle(delimiter, read.length === 1 ? read : read.slice(1));
   const { decimalComma } = numbers;
   const records = read.map((record) => withoutThousands(record, numbers));

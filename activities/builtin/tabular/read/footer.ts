@@ -1,6 +1,6 @@
 /**
  * The end of a text: lines below a table, as recorders write them (`End of file`, `Total;12;13`, a block of statistics),
- * and a last line that is too long.
+ * and a last line that breaks off or is too long.
  */
 import { open, stat } from 'node:fs/promises';
 import { TabularError } from '../errors.ts';
@@ -33,7 +33,25 @@ export function footerAt(records: readonly CsvRecord[], fields: number): number 
 
 const isComment = ({ cells }: CsvRecord) => cells[0]?.startsWith('#') === true;
 
-export interface Footer {
+/**
+ * Whether the last record is one that a recorder left half written, as when it loses its power: no end of a line, and fewer
+ * fields than the row above it.
+ * @param text it ends as the file does
+ */
+export function breaksOff(records: readonly CsvRecord[], text: string): boolean {
+  const [row, last] = records.slice(-2);
+  if (records.length < 3 || row === undefined || last === undefined || isComment(last)) return false;
+  return !/[\r\n]$/.test(text) && last.cells.length < row.cells.length;
+}
+
+/** How a file is read. */
+interface Shape {
+  readonly delimiter: string;
+  readonly fields: number;
+  readonly skipLines: number;
+}
+
+export interface FileEnd {
   /** The byte at which it begins. */
   readonly start: number;
   readonly lines: number;
@@ -42,23 +60,33 @@ export interface Footer {
 }
 
 /** Finds the lines below the table at the end of a file. */
-export async function findFooter(
+export async function findFooter(path: string, shape: Shape): Promise<FileEnd | null> {
+  return findEnd(path, shape, (records) => footerAt(records, shape.fields));
+}
+
+/** Finds the last line of a file where it breaks off. */
+export async function findBrokenEnd(path: string, shape: Shape): Promise<FileEnd | null> {
+  return findEnd(path, shape, (records, tail) => (breaksOff(records, tail) ? records.length - 1 : null));
+}
+
+async function findEnd(
   path: string,
-  table: { readonly delimiter: string; readonly fields: number; readonly skipLines: number },
-): Promise<Footer | null> {
+  { delimiter, skipLines }: Shape,
+  find: (records: readonly CsvRecord[], tail: string) => number | null,
+): Promise<FileEnd | null> {
   const { bytes, start } = await readTail(path, footerBytes);
   // A character for each byte, so that the place in the text is that in the file.
   const tail = bytes.toString('latin1');
   const begin = start === 0 ? 0 : tail.search(/[\r\n]/) + 1;
-  const all = splitRecords(tail.slice(begin), table.delimiter, Number.POSITIVE_INFINITY, true);
-  const records = start === 0 ? all.filter(({ line }) => line > table.skipLines) : all;
-  const at = footerAt(records, table.fields);
+  const all = splitRecords(tail.slice(begin), delimiter, Number.POSITIVE_INFINITY, true);
+  const records = start === 0 ? all.filter(({ line }) => line > skipLines) : all;
+  const at = find(records, tail);
   if (at === null) return null;
   const { offset, cells } = records[at] as CsvRecord;
   return {
     start: start + begin + offset,
     lines: records.length - at,
-    text: Buffer.from(cells.join(table.delimiter), 'latin1').toString(),
+    text: Buffer.from(cells.join(delimiter), 'latin1').toString(),
   };
 }
 

@@ -12,13 +12,12 @@ import { blankAsNull, isBlank, isMissingText, sampleColumn } from '../text/text-
 import { badTime, castText, isTime, timeFault } from './cast-text.ts';
 import { copyPart } from './copy-part.ts';
 import { fileFault, lineTooLong, maxLineBytes, readerBytes, rowFault } from './csv-faults.ts';
-import { copyWithLineFeeds, copyWithoutComments, lineOfLongRecord, lineOfRecord } from './csv-lines.ts';
-import { beginsRow } from './csv-records.ts';
+import { copyWithLineFeeds, lineOfLongRecord, lineOfRecord } from './csv-lines.ts';
 import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
 import { decodeHead } from './decode-head.ts';
-import { findFooter, refuseLongEnd } from './footer.ts';
+import { refuseLongEnd } from './footer.ts';
+import { copyWithout, type LeftOut, leftOut } from './left-out.ts';
 import { numberOptions } from './number-style.ts';
-import { copyWithoutRepeats } from './repeated-headings.ts';
 import {
   expectedKind,
   type ReadPlan,
@@ -29,17 +28,11 @@ import {
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 
 const maxRereads = 12;
-/** The order in which they are left out: each is found among the rows that remain. */
-const leftOut = ['repeats', 'comments', 'footer'] as const;
-type LeftOut = (typeof leftOut)[number];
 
 /** @throws TabularError when the file's start is not a table */
 export async function openCsv(settings: TextSettings): Promise<TableSource> {
   const source = await openLayout(settings);
-  const { hasRepeats, hasComments, hasFooter } = source.layout;
-  if (hasRepeats) await source.leaveOut('repeats');
-  if (hasComments) await source.leaveOut('comments');
-  if (hasFooter) await source.leaveOut('footer');
+  for (const what of leftOut) if (source.layout.leftOut.has(what)) await source.leaveOut(what);
   await refuseLongEnd(settings.input.path);
   return source;
 }
@@ -121,51 +114,22 @@ class CsvSource implements TableSource {
   async leaveOut(what: LeftOut): Promise<boolean> {
     if (this.#leftOut.has(what)) return false;
     this.#leftOut.add(what);
-    if (what === 'repeats') return this.#leaveOutRepeats();
-    return what === 'comments' ? this.#leaveOutComments() : this.#leaveOutFooter();
-  }
-
-  async #leaveOutRepeats(): Promise<boolean> {
-    const { hasHeading, firstLine } = this.layout;
-    if (!hasHeading) return false;
-    const count = await this.#copy('input-once', (from, to) =>
-      copyWithoutRepeats(from, to, firstLine, this.#settings.signal),
+    const { layout } = this;
+    const { signal } = this.#settings;
+    const remark = await this.#copy(`input-${what}`, (from, to) =>
+      copyWithout[what]({ layout, skipLines: this.#skipLines, from, to, signal }),
     );
-    if (count > 0)
-      this.warnings.push(`The heading stands again between the rows, and was left out: ${count}.`);
-    return count > 0;
+    if (remark !== null) this.warnings.push(remark);
+    return remark !== null;
   }
 
-  async #leaveOutComments(): Promise<boolean> {
-    const first = this.columns[0]?.sample ?? [];
-    if (first.some((text) => text !== null && !beginsRow(text))) return false;
-    const table = { delimiter: this.layout.delimiter, skipLines: this.#skipLines };
-    const count = await this.#copy('input-rows', (from, to) =>
-      copyWithoutComments(from, to, table, this.#settings.signal),
-    );
-    if (count > 0) this.warnings.push(`Lines of comment between the rows were not read: ${count}.`);
-    return count > 0;
-  }
-
-  async #leaveOutFooter(): Promise<boolean> {
-    const table = {
-      delimiter: this.layout.delimiter,
-      fields: this.columns.length,
-      skipLines: this.#skipLines,
-    };
-    const footer = await findFooter(this.#path, table);
-    if (footer === null) return false;
-    const { start: end, lines, text } = footer;
-    await this.#copy('input-above', (from, to) => copyPart({ from, to, end }, null, this.#settings.signal));
-    this.warnings.push(`Lines below the table, from ${excerpt(text)} on, were not read: ${lines}.`);
-    return true;
-  }
-
+  /** Reads the copy from now on, unless the result is null: then there is none. */
   async #copy<T>(name: string, copy: (from: string, to: string) => Promise<T>): Promise<T> {
     const [from, to] = [this.#path, join(this.#settings.folder, name)];
     const result = await copy(from, to);
-    this.#path = to;
-    if (from !== this.#settings.input.path) await rm(from);
+    const unused = result === null ? to : from;
+    if (result !== null) this.#path = to;
+    if (unused !== this.#settings.input.path) await rm(unused, { force: true });
     return result;
   }
 
