@@ -49,10 +49,13 @@ async function due(put: (options: { readonly maxBytes: number }) => never) {
 
 describe('the file of a schedule', () => {
   test('that would be too large fails at once, and the next one is planned', async () => {
+    let allowedBytes = 0;
     const { attempt, file } = await due(({ maxBytes }) => {
+      allowedBytes = maxBytes;
       throw new ObjectTooLarge(maxBytes);
     });
     expect(await attempt()).toEqual({ written: 0, nextInSeconds: expect.any(Number) });
+    expect(allowedBytes).toBe(limits.reportFileBytes);
     const error = `The file would be larger than ${limits.reportFileBytes / 1024 ** 2} MiB.`;
     expect(await file()).toEqual({ state: 'failed', error, attempts: 1 });
   });
