@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
 import { createResumableUpload } from '../../../store/uploads/begin-resumable-upload.ts';
+import { acquireForgottenUpload } from '../../../store/uploads/forgotten-uploads.ts';
 import {
   acquireWriter,
   discardResumableUpload,
@@ -25,8 +26,8 @@ const [dataSource] = await database.query<{ id: number }>(
   `select id from data_source where name = 'platform'`,
 );
 
-/** An upload of two bytes, and its writer. */
-async function held(): Promise<HeldUpload> {
+/** An upload, and its writer. */
+async function held(sizeBytes = 2): Promise<HeldUpload> {
   const [id, writer] = [randomUUID(), randomUUID()];
   await database.transaction((tx) =>
     createResumableUpload(
@@ -42,7 +43,7 @@ async function held(): Promise<HeldUpload> {
         contentType: null,
         contentEncoding: null,
         metadata: null,
-        sizeBytes: 2,
+        sizeBytes,
         uploadMetadata: null,
       },
       { countedFor: '', atMost: 1, seconds: 3_600 },
@@ -114,4 +115,37 @@ test('an upload that goes on expires a day after its newest byte', async () => {
     [upload.id],
   );
   expect(Math.min(left!.expires, left!.swept)).toBeGreaterThan(86_000);
+});
+
+describe('an upload whose caller does not return', () => {
+  const seen = `update resumable_upload set writer_seen_at = clock_timestamp()`;
+  test.each([
+    ['is finished by a worker when all its bytes are stored', { bytes: 2, meanwhile: [] }, true],
+    ['is left to its caller while bytes are to come', { bytes: 1, meanwhile: [] }, false],
+    ['is left to its writer while that lives', { bytes: 2, meanwhile: [seen] }, false],
+    [
+      'waits while its session is frozen',
+      { bytes: 2, meanwhile: ['update session set frozen_at = clock_timestamp()'] },
+      false,
+    ],
+    [
+      'is left to the sweeper when it has expired',
+      { bytes: 2, meanwhile: ['update resumable_upload set expires_at = clock_timestamp()'] },
+      false,
+    ],
+    ['is finished by a worker when it has no bytes', { bytes: 0, meanwhile: [] }, true],
+  ])('%s', async (_name, { bytes, meanwhile }, isFinished) => {
+    await database.query('delete from resumable_upload');
+    const upload = await held(bytes === 0 ? 0 : 2);
+    if (bytes > 0) await saveProgress(database, upload, [], upTo(bytes));
+    await database.query(`${seen} - interval '11 seconds'`);
+    for (const statement of meanwhile) await database.query(statement);
+    const [next, another] = [randomUUID(), randomUUID()];
+    const found = await acquireForgottenUpload(database, next, 10);
+    await database.query('update session set frozen_at = null');
+    expect(found?.id).toBe(isFinished ? upload.id : undefined);
+    const mustStop = await renewWriters(database, new Map([[upload.writer, upload.id]]));
+    expect(mustStop).toEqual(isFinished ? [upload.writer] : []);
+    expect(await acquireForgottenUpload(database, another, 10)).toBeUndefined();
+  });
 });
