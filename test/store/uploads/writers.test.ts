@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../store/connection/database.ts';
+import type { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { createResumableUpload } from '../../../store/uploads/begin-resumable-upload.ts';
+import { assembleUpload, UploadLost } from '../../../store/uploads/finish-resumable-upload.ts';
 import { acquireForgottenUpload } from '../../../store/uploads/forgotten-uploads.ts';
 import {
   acquireWriter,
@@ -104,6 +106,27 @@ test('an upload takes nothing after its last byte, ends once, and is not given u
   await expect(saveProgress(database, upload, [], upTo(1))).rejects.toThrow(WriterLost);
   await discardResumableUpload(database, upload.id);
   expect(await findResumableUpload(database, upload.id)).toMatchObject({ state: 'done' });
+});
+
+test('an upload whose last bytes are apart from its parts still takes a piece, which completes it', async () => {
+  const upload = await held();
+  const key = `outputs/${randomUUID()}`;
+  await saveProgress(database, upload, [], { ...upTo(2), tail: { key, sizeBytes: 1 } });
+  expect(await findResumableUpload(database, upload.id)).toMatchObject({ state: 'open', tailKey: key });
+  await saveProgress(database, upload, [], upTo(2));
+  expect(await findResumableUpload(database, upload.id)).toMatchObject({ state: 'whole', tailKey: null });
+});
+
+test('an upload whose parts the store has lost is given up, so that its caller begins anew', async () => {
+  const upload = await held();
+  await saveProgress(database, upload, [], upTo(2));
+  const gone = Object.assign(new Error('gone'), { name: 'NoSuchUpload', $metadata: { httpStatusCode: 404 } });
+  const client = { send: () => Promise.reject(gone) };
+  const objects = { of: () => ({ multipart: (key: string) => ({ client, bucket: 'b', key }) }) };
+  const stores = { database, objects: objects as unknown as ObjectStores };
+  const whole = (await findResumableUpload(database, upload.id))!;
+  await expect(assembleUpload(stores, whole)).rejects.toThrow(UploadLost);
+  expect(await findResumableUpload(database, upload.id)).toBeUndefined();
 });
 
 test('an upload that goes on expires a day after its newest byte', async () => {
