@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import { leaseTimes } from '../../../domain/runs/lease-times.ts';
+import type { Database } from '../../../store/connection/database.ts';
 import { builtinHolder } from '../../../store/runners/holder.ts';
 import { endOverdueClaims, recordProcessHeartbeat } from '../../../store/runs/expire-leases.ts';
 import { databaseStage } from '../../support/databases.ts';
-import { statementsWait } from '../../support/eventually.ts';
 import { chain, claim, makeGraph, outsideTemplate, upload } from '../../support/graph.ts';
 
 const { database } = await databaseStage(8);
@@ -66,21 +66,23 @@ test('a lease of a built-in node ends although no API process is up', async () =
   expect(await endOverdue()).toEqual([sessionId]);
 });
 
-test('a lease that is renewed while its end waits for the session goes on', async () => {
+test('a lease that is renewed after it was found to be over goes on', async () => {
   const { sessionId, taskId } = await held(1);
   await heartbeatAgo(0);
-  const ended = await database.transaction(async (tx) => {
-    await tx.query('select 1 from session where id = $1 for no key update', [sessionId]);
-    const ending = endOverdue();
-    await statementsWait(database);
-    await tx.query(
-      `update node_claim set lease_until = clock_timestamp() + interval '1 minute' where task_id = $1`,
-      [taskId],
-    );
-    return { ending };
+  const renewing: Database = Object.create(database, {
+    transaction: {
+      value: async (work: Parameters<Database['transaction']>[0]) => {
+        await database.query(
+          `update node_claim set lease_until = clock_timestamp() + interval '1 minute' where task_id = $1`,
+          [taskId],
+        );
+        return await database.transaction(work);
+      },
+    },
   });
-  expect(await ended.ending).toEqual([]);
-  expect(await endOverdue()).toEqual([]);
+  expect(await endOverdueClaims(renewing, 10, () => 0)).toEqual([]);
+  await database.query('update node_claim set lease_until = clock_timestamp() where task_id = $1', [taskId]);
+  expect(await endOverdue()).toEqual([sessionId]);
 });
 
 test('a session that stays locked keeps no lease of another from its end', async () => {
