@@ -111,10 +111,10 @@ export async function acquireWriter(
 }
 
 export async function releaseWriter(database: Queryable, id: string, writer: string): Promise<void> {
-  await database.query(
-    'update resumable_upload set writer = null, is_wanted = false where id = $1 and writer = $2',
-    [id, writer],
-  );
+  await database.query('update resumable_upload set writer = null where id = $1 and writer = $2', [
+    id,
+    writer,
+  ]);
 }
 
 /** Shows that these writers live. @returns those that must stop: another request waits for the upload, or has it */

@@ -7,6 +7,7 @@ import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { quietRuntime } from '../support/workflows.ts';
+import { wokenHistory } from './woken-history.ts';
 
 const folder = join(import.meta.dirname, '../histories');
 const files = readdirSync(folder).filter((name) => /\.json(\.gz)?$/.test(name));
@@ -97,5 +98,17 @@ describe('workflows that run during an update continue: recorded histories repla
     expect(text).not.toContain(hostname());
     // Process and host, addresses with ports, and paths.
     expect(text.match(/\d+@|127\.0\.0\.1|localhost|node_modules|"\/[a-z]|file:/g)).toBeNull();
+  });
+});
+
+describe('a workflow that is woken while its activity answers that nothing is to come', () => {
+  test('calls it once more before it ends', async () => {
+    expect(await replay(wokenHistory(2, 'completed'))).toBeUndefined();
+  });
+
+  test('continues as new when its history has grown long', async () => {
+    // Seven events a wake, after five at the beginning; it continues beyond a thousand.
+    expect(await replay(wokenHistory(143, 'continued'))).toBeUndefined();
+    expect(await replay(wokenHistory(143, 'completed'))).toMatchObject({ name: 'DeterminismViolationError' });
   });
 });

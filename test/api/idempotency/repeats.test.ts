@@ -181,7 +181,7 @@ describe('a key', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test('keeps no address and no secret in clear', async () => {
+  test('keeps no address and no secret in clear, and a reply with a secret not even sealed', async () => {
     const { one } = requests.joinSharedSession!();
     const email = `${randomUUID()}@example.org`;
     const answer = await send(api.url, { ...one, json: { ...one.json, email } }, randomUUID());
@@ -189,6 +189,10 @@ describe('a key', () => {
     await expectNowhereStored(database, email);
     const token = await send(api.url, requests.createRunnerToken!().one, randomUUID());
     await expectNowhereStored(database, token.body.token);
+    const [kept] = await database.query(
+      'select result_ciphertext, reply_ciphertext from idempotency_key order by created_at desc limit 1',
+    );
+    expect(kept).toEqual({ resultCiphertext: null, replyCiphertext: null });
   });
 });
 

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { describe, expect, test } from 'vitest';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { describe, expect, test, vi } from 'vitest';
+import { createIngestActivities } from '../../../activities/ingest.ts';
+import type { PendingObjects } from '../../../store/objects/held-objects.ts';
 import { publishQueued, queueUploadWithin } from '../../../store/uploads/queued-uploads.ts';
+import { activityNames } from '../../../workflows/contract.ts';
 import { setQueued } from './queued-world.ts';
 import { standingOf, uploadWorld } from './support.ts';
 
@@ -46,6 +51,55 @@ describe('in a queued project', () => {
       expect(await queuedOf(nodeId)).toHaveLength(0);
     },
   );
+
+  test('a session whose uploads cannot be published holds up no other one, and is tried again', async () => {
+    const [stuck, other] = [await queuedNode(), await makeNode()];
+    await database.query('update session set project_id = $2 where id = $1', [
+      other.sessionId,
+      stuck.projectId,
+    ]);
+    for (const { nodeId } of [stuck, other]) await upload(nodeId, one, named);
+    const { objects, pending } = world.api.composed.services;
+    let faults = 1;
+    const holdSeveral: PendingObjects['holdSeveral'] = async (work) => {
+      if (faults-- > 0) throw new Error('The store does not answer.');
+      return await pending.holdSeveral(work);
+    };
+    const services = { database, objects, log: pino({ enabled: false }) };
+    const { [activityNames.drainQueue]: drainQueue } = createIngestActivities({
+      ...services,
+      pending: { holdSeveral } as unknown as PendingObjects,
+    });
+    const drained = () => new MockActivityEnvironment().run(drainQueue, stuck.projectId);
+    await expect(drained()).rejects.toThrow('Uploads of 1 sessions could not be published.');
+    expect([await queuedOf(stuck.nodeId), await queuedOf(other.nodeId)]).toMatchObject([[{}], []]);
+    // A drain whose time is over says that there is more.
+    const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(60_000);
+    const late = await drained().finally(() => now.mockRestore());
+    expect(late).toEqual({ published: 0, more: true });
+    expect(await drained()).toEqual({ published: 1, more: false });
+    expect(await queuedOf(stuck.nodeId)).toEqual([]);
+  });
+
+  test('a resumable repeat of a waiting upload is over, and its bytes go', async () => {
+    const { nodeId } = await queuedNode();
+    await upload(nodeId, one, named);
+    const headers = {
+      'tus-resumable': '1.0.0',
+      'content-type': 'application/offset+octet-stream',
+      'upload-length': `${one.length}`,
+      'upload-metadata': `identifier ${btoa('run-1')},contentType ${btoa('text/csv')}`,
+    };
+    const again = await world.send('POST', `/api/v2/node-instance/${nodeId}/uploads`, headers, one);
+    expect(again.status).toBe(201);
+    const ended = await database.query(
+      `select u.state from resumable_upload u join object_deletion d on d.object_key = u.object_key
+        where u.node_instance_id = $1`,
+      [nodeId],
+    );
+    expect(ended).toEqual([{ state: 'done' }]);
+    expect(await queuedOf(nodeId)).toHaveLength(1);
+  });
 
   test('an upload behind another version that waits is a change', async () => {
     const { nodeId, sessionId } = await queuedNode();

@@ -166,6 +166,14 @@ describe('in any other node a rejection', () => {
     expect((await listOf(graph)).totalCount).toBe(0);
   });
 
+  test('of an input that retention has removed since keeps the task from no end', async () => {
+    const { graph, ids, runner, taskId } = await held(2);
+    for (const id of ids) await reject(runner, taskId, id);
+    await stage.database.query('delete from node_output where id = $1', [ids[0]]);
+    expect((await runner.end(taskId, 'complete', { outcome: 'no-output' })).status).toBe(200);
+    expect(await rejectedIds(graph)).toEqual([ids[1]]);
+  });
+
   test('of an output that is no input of the task is 409 watermark_unknown_input', async () => {
     const { graph, runner, taskId } = await held(1);
     const later = await stage.upload(graph, 'input', 'later');
@@ -205,6 +213,16 @@ describe('a rejected input', () => {
       expect(await inputsOf(runner, next.taskId, 'since-watermark')).toEqual([news]);
     },
   );
+
+  test('stays rejected when the run that was to try it again ends as suspended', async () => {
+    const { graph, ids, runner, taskId } = await held(1);
+    await reject(runner, taskId, ids[0]);
+    await runner.end(taskId, 'complete', { outcome: 'no-output' });
+    await reprocess(graph, { inputs: ids });
+    const again = await runner.acquire(graph.template);
+    await runner.end(again.taskId, 'complete', { outcome: 'suspended' });
+    expect(await rejectedIds(graph)).toEqual(ids);
+  });
 
   test('whose bytes are replaced is no longer rejected once the new ones are consumed', async () => {
     const graph = await stage.chainOf(1, { incremental: true });
