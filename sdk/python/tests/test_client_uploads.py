@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sdp._calls.meter import Meter
 from sdp.client.api import Api
 from sdp.client.resumable import RESUMABLE_BYTES, ResumableUpload
 from sdp.client.upload import UploadInfo, body_of, identifier_of, send_body
-from sdp.errors import NetworkError
+from sdp.errors import ApiError, NetworkError
 
 
 def test_a_file_whose_name_is_no_identifier_gets_one_of_its_name_and_bytes() -> None:
@@ -85,3 +86,70 @@ def test_a_long_file_is_looked_for_by_its_identifier_alone(monkeypatch: pytest.M
     assert first is not None and first == again and first.output_id == 7
     assert len(there) == 2, "the same file is sent once"
     assert read == [("GET /api/v2/node-instance/1/outputs", "lap-1")] * 3
+
+
+class Uploads:
+    """The uploads of a node, which know what was sent. Each scripted failure is that of the next call of its method."""
+
+    def __init__(self, **failures: list[Exception]) -> None:
+        self.failures = failures
+        self.keys: list[str] = []
+        self.received = b""
+        self.offsets: list[int] = []
+
+    def open(self, method: str, path: str, *, headers: Any = None, body: Any = b"", meter: Any = None) -> Any:
+        if method == "POST":
+            self.keys.append(headers["idempotency-key"])
+        failures = self.failures.get(method, [])
+        if method == "PATCH":
+            self.offsets.append(int(headers["upload-offset"]))
+            # The line breaks after a piece.
+            self.received += bytes(body[:2] if failures else body)
+        if failures:
+            raise failures.pop(0)
+        known = {"POST": _Answer(location="/one"), "HEAD": _Answer(upload_offset=str(len(self.received)))}
+        return known.get(method, _Answer(upload_offset=str(len(self.received)), x_platform_output_id="7"))
+
+
+@pytest.fixture
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdp.client.resumable.time.sleep", lambda _: None)
+
+
+def sent(uploads: Uploads, key: str | None = None) -> int | None:
+    return ResumableUpload(uploads, "/uploads", memoryview(b"0123456789"), {}, key=key).send(60)
+
+
+@pytest.mark.usefixtures("no_waits")
+def test_an_upload_goes_on_where_the_line_broke() -> None:
+    uploads = Uploads(
+        PATCH=[NetworkError("broken"), ApiError(503, "away")], HEAD=[ApiError(423, "another request ends")]
+    )
+    assert sent(uploads, "my-key") == 7
+    assert (uploads.received, uploads.offsets, uploads.keys) == (b"0123456789", [0, 2, 4], ['"my-key"'])
+
+
+@pytest.mark.usefixtures("no_waits")
+def test_an_upload_that_the_platform_no_longer_has_is_begun_anew_once() -> None:
+    gone = ApiError(404, "gone")
+    uploads = Uploads(HEAD=[gone])
+    assert sent(uploads, "my-key") == 7
+    assert len(set(uploads.keys)) == 2
+    with pytest.raises(ApiError, match="gone"):
+        sent(Uploads(HEAD=[gone, gone]))
+
+
+def test_an_upload_leaves_room_on_the_line_and_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("sdp._calls.meter.time.monotonic", lambda: sum(pauses))
+    monkeypatch.setattr("sdp._calls.meter.time.sleep", pauses.append)
+    said: list[tuple[int, int]] = []
+    counted = Meter(100, lambda done, total: said.append((done, total)), 1_000)
+    # What an earlier try has sent costs no time.
+    counted.begin(40)
+    counted(20)
+    counted(40)
+    assert pauses == pytest.approx([0.02, 0.04])
+    assert said == [(60, 100), (100, 100)]
+    with pytest.raises(ValueError, match="above 0"):
+        Meter(100, None, 0)
