@@ -203,6 +203,16 @@ def test_a_part_that_arrives_changed_is_sent_again() -> None:
     assert ("DELETE", "/outputs/uploads/h") not in parts.calls
 
 
+@pytest.mark.parametrize("size_bytes", [5, 30])
+@pytest.mark.parametrize("status", [200, 201])
+def test_an_output_that_the_node_has_already_is_told_from_a_new_one(size_bytes: int, status: int) -> None:
+    parts = Parts()
+    parts.call = lambda *_, **__: Reply(status, {"outputId": 7})  # type: ignore[method-assign]
+    limits = OutputLimits(single_bytes=10, part_bytes=10, buffer_bytes=40)
+    written = Uploads(parts, limits).write({}, iter([bytes(size_bytes)]), lambda: None)  # type: ignore[arg-type]
+    assert written == ({"outputId": 7}, status == 201)
+
+
 def broken() -> Iterator[bytes]:
     yield bytes(30)
     raise ValueError("the source broke")

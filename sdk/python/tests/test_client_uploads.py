@@ -12,7 +12,7 @@ import pytest
 from sdp._calls.meter import Meter
 from sdp.client.api import Api
 from sdp.client.resumable import RESUMABLE_BYTES, ResumableUpload
-from sdp.client.upload import UploadInfo, body_of, identifier_of, send_body
+from sdp.client.upload import UploadInfo, body_of, content_type_of, identifier_of, send_body
 from sdp.errors import ApiError, NetworkError
 
 
@@ -23,6 +23,22 @@ def test_a_file_whose_name_is_no_identifier_gets_one_of_its_name_and_bytes() -> 
     assert identifier_of("lap 1 ü.csv", second) != identifier_of("lap 1 ü.csv", first)
     assert len(identifier_of("x" * 200, first)) == 100
     assert identifier_of(None, first) == first.hex()[:32]
+
+
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("lap.CSV", "text/csv"),
+        ("lap.parquet", "application/vnd.apache.parquet"),
+        ("lap.csv.gz", "application/gzip"),
+        ("track.png", "image/png"),
+        ("lap", "application/octet-stream"),
+        (None, "application/octet-stream"),
+    ],
+)
+def test_the_type_of_an_upload_is_that_of_its_name(name: str | None, content_type: str) -> None:
+    assert content_type_of(name, b"") == content_type
+    assert content_type_of(None, "text") == "text/plain; charset=utf-8"
 
 
 def test_the_name_of_a_file_is_not_uploaded_in_its_place(tmp_path: Path) -> None:

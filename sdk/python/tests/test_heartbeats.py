@@ -71,6 +71,15 @@ def test_a_lease_does_not_end_for_progress_that_the_platform_refuses(
     assert line.bodies[:2] == bodies
 
 
+def test_an_ended_task_has_no_further_heartbeat(line: Line) -> None:
+    keeper = kept(line, 0.05)
+    keeper.start()
+    until(line, 1)
+    keeper.stop()
+    keeper.join(60)
+    assert not keeper.is_alive()
+
+
 def test_a_failed_heartbeat_is_made_again_sooner_than_the_next_one(line: Line) -> None:
     line.failures = [NetworkError("silent")]
     keeper = kept(line, 1.0)

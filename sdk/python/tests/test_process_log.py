@@ -197,13 +197,17 @@ def test_lines_that_the_platform_refuses_cost_no_later_ones(status: int) -> None
     assert json.loads(route.bodies[0])["sequence"] == 2
 
 
-def test_a_platform_without_logs_is_asked_once() -> None:
+def test_a_platform_without_logs_is_asked_once_and_a_failure_carries_all_lines() -> None:
     route = LogRoute()
     route.open.set()
     route.refusals = [ApiError(404, "no such route", code="not_found")]
     log = RunLog(route)  # type: ignore[arg-type]
+    log.add("info", "the first word", {})
+    assert log.flush(60).endswith("info the first word")
     log.add("info", "the last word", {})
-    assert log.flush(60).endswith("info the last word")
-    log.add("info", "later", {})
+    assert [line.split(" ", 1)[1] for line in log.flush(60).splitlines()] == [
+        "info the first word",
+        "info the last word",
+    ]
     log.close()
     assert route.bodies == []
