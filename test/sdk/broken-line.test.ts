@@ -160,7 +160,7 @@ describe('an output in parts', () => {
 async function sendOneByOne(messages: readonly string[], answer: (call: number) => object | undefined) {
   const calls: { readonly sequence: number; readonly entries: readonly { readonly message: string }[] }[] =
     [];
-  const told: string[] = [];
+  const notified: string[] = [];
   const share = new LogShare();
   const sender = new LogSender({
     share: share.buffer,
@@ -169,8 +169,8 @@ async function sendOneByOne(messages: readonly string[], answer: (call: number) 
       if (answered instanceof Error) throw answered;
       return answered;
     },
-    onEnd: () => void told.push('end'),
-    onUnknown: () => void told.push('unknown'),
+    onEnd: () => void notified.push('end'),
+    onUnknown: () => void notified.push('unknown'),
   });
   const flushed: boolean[] = [];
   for (const message of messages) {
@@ -180,7 +180,7 @@ async function sendOneByOne(messages: readonly string[], answer: (call: number) 
     flushed.push(await sender.flush(60_000));
   }
   const sent = calls.map(({ sequence, entries }) => [sequence, ...entries.map(({ message }) => message)]);
-  return { sent, told, flushed, isWaiting: share.isWaiting };
+  return { sent, notified, flushed, isWaiting: share.isWaiting };
 }
 
 const refusal = (status: number, code = 'some_code') => new ApiError({ status, code, message: 'refused' });
@@ -188,10 +188,10 @@ const refusal = (status: number, code = 'some_code') => new ApiError({ status, c
 test.each([400, 413])(
   'lines that the platform refuses by %i cost no later ones, and are counted',
   async (status) => {
-    const { sent, told, isWaiting } = await sendOneByOne(['one', 'two'], (call) =>
+    const { sent, notified, isWaiting } = await sendOneByOne(['one', 'two'], (call) =>
       call === 1 ? refusal(status) : undefined,
     );
-    expect([sent, told, isWaiting]).toEqual([
+    expect([sent, notified, isWaiting]).toEqual([
       [
         [1, 'one'],
         [2, '1 lines were dropped before this one.', 'two'],
@@ -208,8 +208,8 @@ test.each([
   ['the token is no longer valid', () => refusal(401), ['end']],
   ['the platform has no logs', () => refusal(404, 'not_found'), ['unknown']],
 ])('no further line is sent when %s', async (_, answer, said) => {
-  const { sent, told, flushed, isWaiting } = await sendOneByOne(['one', 'two'], answer);
-  expect([sent, told, flushed, isWaiting]).toEqual([[[1, 'one']], said, [false, false], false]);
+  const { sent, notified, flushed, isWaiting } = await sendOneByOne(['one', 'two'], answer);
+  expect([sent, notified, flushed, isWaiting]).toEqual([[[1, 'one']], said, [false, false], false]);
 });
 
 test('a task keeps its lease and its log when the thread that renews leases ends', async () => {
