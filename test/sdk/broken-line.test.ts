@@ -94,7 +94,12 @@ describe('a read', () => {
 });
 
 /** Sends an output in parts of ten bytes; the first answers of some parts are those of other bytes. */
-async function send(source: Source, upload: object = {}, wrong = new Map<number, number>()) {
+async function send(
+  source: Source,
+  upload: object = {},
+  wrong = new Map<number, number>(),
+  bufferBytes = 40,
+) {
   const seen = { parts: new Map<number, number>(), tries: 0, mostBytes: 0, isAborted: false, error: '' };
   let underWayBytes = 0;
   const calls = {
@@ -119,9 +124,9 @@ async function send(source: Source, upload: object = {}, wrong = new Map<number,
       seen.isAborted = true;
     },
   } as unknown as TaskCalls;
-  const memory = new PartMemory(40, 10);
+  const memory = new PartMemory(bufferBytes, 10);
   const reader = new PartReader(source, memory.make);
-  const limits = { singleBytes: 10, partBytes: 10, bufferBytes: 40 };
+  const limits = { singleBytes: 10, partBytes: 10, bufferBytes };
   const output = { first: [], reader, memory, headers: {}, mayCount: async () => undefined };
   await uploadInParts(calls, limits, output).catch(({ message }: Error) => {
     seen.error = message;
@@ -134,6 +139,8 @@ describe('an output in parts', () => {
     const { parts, mostBytes } = await send(new Uint8Array(95));
     expect([...parts.values()].sort((a, b) => b - a)).toEqual([...Array(9).fill(10), 5]);
     expect(mostBytes).toBe(40);
+    // Room for less than a part: one at a time.
+    expect((await send(new Uint8Array(95), {}, new Map(), 5)).mostBytes).toBe(10);
   });
 
   test('has a part sent again that arrived changed', async () => {
@@ -188,15 +195,16 @@ const refusal = (status: number, code = 'some_code') => new ApiError({ status, c
 test.each([400, 413])(
   'lines that the platform refuses by %i cost no later ones, and are counted',
   async (status) => {
-    const { sent, notified, isWaiting } = await sendOneByOne(['one', 'two'], (call) =>
+    const { sent, notified, flushed, isWaiting } = await sendOneByOne(['one', 'two'], (call) =>
       call === 1 ? refusal(status) : undefined,
     );
-    expect([sent, notified, isWaiting]).toEqual([
+    expect([sent, notified, flushed, isWaiting]).toEqual([
       [
         [1, 'one'],
         [2, '1 lines were dropped before this one.', 'two'],
       ],
       [],
+      [true, true],
       false,
     ]);
   },

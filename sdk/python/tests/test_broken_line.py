@@ -193,6 +193,10 @@ def test_parts_are_sent_several_at_once_within_the_memory_for_them() -> None:
     write(parts, iter([bytes(95)]))
     assert [len(parts.parts[number]) for number in sorted(parts.parts)] == [10] * 9 + [5]
     assert 1 < parts.most_parts and parts.most_bytes <= 40
+    # Room for less than a part: one at a time.
+    parts = Parts()
+    write(parts, iter([bytes(95)]), buffer_bytes=5)
+    assert (len(parts.parts), parts.most_parts) == (10, 1)
 
 
 def test_a_part_that_arrives_changed_is_sent_again() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sdp._calls.meter import Meter
 from sdp.client.api import Api
+from sdp.client import Platform
 from sdp.client.resumable import RESUMABLE_BYTES, ResumableUpload
 from sdp.client.upload import UploadInfo, body_of, content_type_of, identifier_of, send_body
 from sdp.errors import ApiError, NetworkError
@@ -48,6 +49,21 @@ def test_the_name_of_a_file_is_not_uploaded_in_its_place(tmp_path: Path) -> None
         with pytest.raises(TypeError, match="pass pathlib.Path"):
             body_of(str(file), stack)
         assert bytes(body_of("a,b\n", stack)[0]) == b"a,b\n"  # type: ignore[arg-type]
+
+
+def test_the_node_of_an_upload_is_named_where_a_session_has_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [
+        {"id": at, "name": name, "nodeTemplateName": "t", "state": "NeverBegan", "parentIds": []}
+        for at, name in enumerate(("laps", "weather"))
+    ]
+    session = {"id": "s", "name": "Lap", "projectId": 1, "sessionTemplateId": 2, "createdAt": "2026-01-01T00:00:00Z"}
+
+    def call(_: Api, method: str, path: str, **options: Any) -> tuple[int, Any]:
+        return 200, {"nodeInstances": nodes} if "node-instances" in path else session
+
+    monkeypatch.setattr(Api, "call", call)
+    with pytest.raises(LookupError, match="^Name the node to upload to: laps, weather\\.$"):
+        Platform("http://127.0.0.1:9", token="t").session("s").upload(b"x", identifier="x")
 
 
 class _Answer:
