@@ -156,6 +156,8 @@ class Parts:
         self.under_way: list[int] = []
         self.most_bytes = 0
         self.most_parts = 0
+        self.held_bytes = 0
+        self.most_held_bytes = 0
 
     def check(self) -> None:
         self.scope.check()
@@ -172,6 +174,7 @@ class Parts:
             self.under_way.append(len(body))
             self.most_bytes = max(self.most_bytes, sum(self.under_way))
             self.most_parts = max(self.most_parts, len(self.under_way))
+            self.most_held_bytes = max(self.most_held_bytes, self.held_bytes)
             self.parts[number] = bytes(body)
             is_wrong = self.wrong.get(number, 0) > 0
             self.wrong[number] = self.wrong.get(number, 0) - 1
@@ -179,6 +182,7 @@ class Parts:
             time.sleep(0.02)
         with self.lock:
             self.under_way.remove(len(body))
+            self.held_bytes -= len(body)
         digest = hashlib.sha256(b"other bytes" if is_wrong else body).hexdigest()
         return Reply(200, {"sizeBytes": len(body), "sha256": digest})
 
@@ -193,6 +197,16 @@ def test_parts_are_sent_several_at_once_within_the_memory_for_them() -> None:
     write(parts, iter([bytes(95)]))
     assert [len(parts.parts[number]) for number in sorted(parts.parts)] == [10] * 9 + [5]
     assert 1 < parts.most_parts and parts.most_bytes <= 40
+    # What is read waits nowhere else; one piece is read ahead.
+    parts = Parts()
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(20):
+            parts.held_bytes += 10
+            yield bytes(10)
+
+    write(parts, pieces())
+    assert parts.most_held_bytes <= 40 + 20
     # Room for less than a part: one at a time.
     parts = Parts()
     write(parts, iter([bytes(95)]), buffer_bytes=5)
