@@ -73,6 +73,14 @@ describe('sdp sessions watch', () => {
     expect(out).toMatch(/ {2}n1: Failed \(validation: Row 7\. \]0;title \[2J\)\n$/);
   });
 
+  test('ends with 1 when the session is deleted', async () => {
+    const graph = await stage.chainOf(1);
+    const watching = await watch(graph);
+    expect((await sdp(['sessions', 'delete', graph.sessionId, '--yes'])).code).toBe(0);
+    const { code, out } = await watching.ended;
+    expect([code, out]).toEqual([1, expect.stringMatching(/session: deleted\n$/)]);
+  });
+
   test('is refused for an unknown session', async () => {
     const { code, err } = await sdp(['sessions', 'watch', '0198f2b4-6c1e-7d3a-9b52-3f1c8a7e4d10']);
     expect([code, err]).toEqual([1, expect.stringContaining('Session not found. (404, request ')]);

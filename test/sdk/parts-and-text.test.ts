@@ -109,6 +109,7 @@ describe('what is reported', () => {
     [new RangeError('Array buffer allocation failed'), undefined, { kind: 'fail', category: 'memory' }],
     [new DOMException('too late', 'TimeoutError'), undefined, { kind: 'fail', category: 'timeout' }],
     [new Error('socket closed'), 'shutdown', { kind: 'release' }],
+    [new TaskCancelled('shutdown'), undefined, { kind: 'release' }],
     [new Error('socket closed'), 'cancelled', { kind: 'fail', reason: 'cancelled' }],
     [new Error('socket closed'), 'lease-lost', { kind: 'none' }],
     [new Error('socket closed'), 'unauthorized', { kind: 'none' }],

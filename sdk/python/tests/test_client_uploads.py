@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sdp._calls.meter import Meter
 from sdp.client.api import Api
+from sdp.client import Platform
 from sdp.client.resumable import RESUMABLE_BYTES, ResumableUpload
-from sdp.client.upload import UploadInfo, body_of, identifier_of, send_body
-from sdp.errors import NetworkError
+from sdp.client.upload import UploadInfo, body_of, content_type_of, identifier_of, send_body
+from sdp.errors import ApiError, NetworkError
 
 
 def test_a_file_whose_name_is_no_identifier_gets_one_of_its_name_and_bytes() -> None:
@@ -24,6 +26,22 @@ def test_a_file_whose_name_is_no_identifier_gets_one_of_its_name_and_bytes() -> 
     assert identifier_of(None, first) == first.hex()[:32]
 
 
+@pytest.mark.parametrize(
+    ("name", "content_type"),
+    [
+        ("lap.CSV", "text/csv"),
+        ("lap.parquet", "application/vnd.apache.parquet"),
+        ("lap.csv.gz", "application/gzip"),
+        ("track.png", "image/png"),
+        ("lap", "application/octet-stream"),
+        (None, "application/octet-stream"),
+    ],
+)
+def test_the_type_of_an_upload_is_that_of_its_name(name: str | None, content_type: str) -> None:
+    assert content_type_of(name, b"") == content_type
+    assert content_type_of(None, "text") == "text/plain; charset=utf-8"
+
+
 def test_the_name_of_a_file_is_not_uploaded_in_its_place(tmp_path: Path) -> None:
     file = tmp_path / "lap.csv"
     file.write_text("a,b\n")
@@ -31,6 +49,21 @@ def test_the_name_of_a_file_is_not_uploaded_in_its_place(tmp_path: Path) -> None
         with pytest.raises(TypeError, match="pass pathlib.Path"):
             body_of(str(file), stack)
         assert bytes(body_of("a,b\n", stack)[0]) == b"a,b\n"  # type: ignore[arg-type]
+
+
+def test_the_node_of_an_upload_is_named_where_a_session_has_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = [
+        {"id": at, "name": name, "nodeTemplateName": "t", "state": "NeverBegan", "parentIds": []}
+        for at, name in enumerate(("laps", "weather"))
+    ]
+    session = {"id": "s", "name": "Lap", "projectId": 1, "sessionTemplateId": 2, "createdAt": "2026-01-01T00:00:00Z"}
+
+    def call(_: Api, method: str, path: str, **options: Any) -> tuple[int, Any]:
+        return 200, {"nodeInstances": nodes} if "node-instances" in path else session
+
+    monkeypatch.setattr(Api, "call", call)
+    with pytest.raises(LookupError, match="^Name the node to upload to: laps, weather\\.$"):
+        Platform("http://127.0.0.1:9", token="t").session("s").upload(b"x", identifier="x")
 
 
 class _Answer:
@@ -85,3 +118,70 @@ def test_a_long_file_is_looked_for_by_its_identifier_alone(monkeypatch: pytest.M
     assert first is not None and first == again and first.output_id == 7
     assert len(there) == 2, "the same file is sent once"
     assert read == [("GET /api/v2/node-instance/1/outputs", "lap-1")] * 3
+
+
+class Uploads:
+    """The uploads of a node, which know what was sent. Each scripted failure is that of the next call of its method."""
+
+    def __init__(self, **failures: list[Exception]) -> None:
+        self.failures = failures
+        self.keys: list[str] = []
+        self.received = b""
+        self.offsets: list[int] = []
+
+    def open(self, method: str, path: str, *, headers: Any = None, body: Any = b"", meter: Any = None) -> Any:
+        if method == "POST":
+            self.keys.append(headers["idempotency-key"])
+        failures = self.failures.get(method, [])
+        if method == "PATCH":
+            self.offsets.append(int(headers["upload-offset"]))
+            # The line breaks after a piece.
+            self.received += bytes(body[:2] if failures else body)
+        if failures:
+            raise failures.pop(0)
+        known = {"POST": _Answer(location="/one"), "HEAD": _Answer(upload_offset=str(len(self.received)))}
+        return known.get(method, _Answer(upload_offset=str(len(self.received)), x_platform_output_id="7"))
+
+
+@pytest.fixture
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdp.client.resumable.time.sleep", lambda _: None)
+
+
+def sent(uploads: Uploads, key: str | None = None) -> int | None:
+    return ResumableUpload(uploads, "/uploads", memoryview(b"0123456789"), {}, key=key).send(60)
+
+
+@pytest.mark.usefixtures("no_waits")
+def test_an_upload_goes_on_where_the_line_broke() -> None:
+    uploads = Uploads(
+        PATCH=[NetworkError("broken"), ApiError(503, "away")], HEAD=[ApiError(423, "another request ends")]
+    )
+    assert sent(uploads, "my-key") == 7
+    assert (uploads.received, uploads.offsets, uploads.keys) == (b"0123456789", [0, 2, 4], ['"my-key"'])
+
+
+@pytest.mark.usefixtures("no_waits")
+def test_an_upload_that_the_platform_no_longer_has_is_begun_anew_once() -> None:
+    gone = ApiError(404, "gone")
+    uploads = Uploads(HEAD=[gone])
+    assert sent(uploads, "my-key") == 7
+    assert len(set(uploads.keys)) == 2
+    with pytest.raises(ApiError, match="gone"):
+        sent(Uploads(HEAD=[gone, gone]))
+
+
+def test_an_upload_leaves_room_on_the_line_and_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("sdp._calls.meter.time.monotonic", lambda: sum(pauses))
+    monkeypatch.setattr("sdp._calls.meter.time.sleep", pauses.append)
+    said: list[tuple[int, int]] = []
+    counted = Meter(100, lambda done, total: said.append((done, total)), 1_000)
+    # What an earlier try has sent costs no time.
+    counted.begin(40)
+    counted(20)
+    counted(40)
+    assert pauses == pytest.approx([0.02, 0.04])
+    assert said == [(60, 100), (100, 100)]
+    with pytest.raises(ValueError, match="above 0"):
+        Meter(100, None, 0)

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 from conftest import RunnerProcess
 from platform_double import PlatformDouble
+from sdp._calls.scope import Scope
+from sdp._task.outcome import Report, failure, report_of_error, report_of_result
+from sdp._task.report import TooLate, send_report
+from sdp.errors import ApiError, CancelReason, FailureCategory
 from sdp.testing import run_task
 
 import sdp
@@ -195,3 +199,87 @@ def test_a_test_cancels_the_task_or_stops_its_process() -> None:
     stopped = run_task(steps, inputs=["a", "b"], stopping=stop)
     assert (stopped.outcome, stopped.watermark, stopped.has_more) == ("completed", 1, True)
     assert run_task(steps, inputs=["a"], stopping=stop).ended_by == "release"
+
+
+class Ends:
+    """Refuses as many ends of a task as it has refusals, and notes all."""
+
+    def __init__(self, *refusals: ApiError) -> None:
+        self.refusals = list(refusals)
+        self.ends: list[tuple[str, Any]] = []
+
+    def end(self, how: str, body: Any, scope: Scope) -> Any:
+        self.ends.append((how, body))
+        if self.refusals:
+            raise self.refusals.pop(0)
+        return {"taskId": "t"}
+
+    def send(self, report: Report) -> tuple[str, Any]:
+        return send_report(self, report, Scope(), {"next": 1})  # type: ignore[arg-type]
+
+
+MISSING = ApiError(409, "The run has no output.", code="output_missing")
+INVALID = ApiError(400, "Invalid.", code="invalid_request")
+REFUSED = {"category": "error", "reason": "The result was refused: The run has no output."}
+UNREADABLE = "The reason of the failure could not be reported."
+
+
+@pytest.mark.parametrize(
+    ("report", "refusals", "how", "body"),
+    [
+        (report_of_result(None, False, None), [MISSING], "complete", {"outcome": "no-output"}),
+        (report_of_result("completed", False, None), [MISSING], "fail", REFUSED),
+        (report_of_result(None, True, {"a": 1}), [MISSING], "complete", {"outcome": "no-output", "hasMore": True, "state": {"a": 1}}),
+        (report_of_result("no-output", False, None), [INVALID], "fail", {"category": "error", "reason": "The result was refused: Invalid."}),
+        (failure("validation", "bad"), [INVALID], "fail", {"category": "validation", "reason": UNREADABLE}),
+    ],
+)  # fmt: skip
+def test_an_end_that_the_platform_refuses_becomes_one_that_it_takes(
+    report: Report, refusals: list[ApiError], how: str, body: Any
+) -> None:
+    ends = Ends(*refusals)
+    assert ends.send(report) == (how, {"taskId": "t"})
+    assert ends.ends[-1] == (how, {**body, "next": 1})
+    assert len(ends.ends) == 2
+
+
+def test_an_end_that_is_refused_in_every_form_is_not_sent_for_ever() -> None:
+    ends = Ends(*[INVALID] * 5)
+    with pytest.raises(ApiError, match="Invalid"):
+        ends.send(report_of_result("no-output", False, None))
+    assert [how for how, _ in ends.ends] == ["complete", "fail", "fail"]
+    with pytest.raises(ApiError, match="Invalid"):
+        Ends(INVALID).send(Report("release", {"reason": "r"}))
+
+
+@pytest.mark.parametrize(("status", "code"), [(404, "task_not_found"), (409, "task_finished"), (401, ""), (403, "")])
+def test_a_task_that_the_platform_has_ended_is_not_ended_again(status: int, code: str) -> None:
+    ends = Ends(ApiError(status, "over", code=code))
+    with pytest.raises(TooLate, match="over"):
+        ends.send(report_of_result(None, False, None))
+    assert len(ends.ends) == 1
+    with pytest.raises(TooLate):
+        ends.send(Report("none", {}))
+    assert len(ends.ends) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "why", "how", "category"),
+    [
+        (sdp.TaskFailure("validation", "no"), None, "fail", "validation"),
+        (sdp.TaskFailure("memory", "no"), "shutdown", "fail", "memory"),
+        (ValueError("no"), None, "fail", "error"),
+        (TimeoutError("late"), None, "fail", "timeout"),
+        (ValueError("closed"), "shutdown", "release", None),
+        (sdp.TaskCancelled("shutdown"), None, "release", None),
+        (ValueError("closed"), "cancelled", "fail", "error"),
+        (ValueError("closed"), "lease-lost", "none", None),
+        (ValueError("closed"), "unauthorized", "none", None),
+    ],
+)
+def test_an_error_is_reported_by_its_kind_and_by_what_ended_the_task(
+    error: Exception, why: CancelReason | None, how: str, category: FailureCategory | None
+) -> None:
+    report = report_of_error(error, why)
+    assert (report.how, report.body.get("category")) == (how, category)
+    assert (report.body.get("reason") == "cancelled") == (why == "cancelled")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import RunnerProcess
 from platform_double import PlatformDouble
-from sdp._calls.connection import Connection
+from sdp._calls.connection import Connection, Reply
 from sdp._calls.scope import Scope
+from sdp._logs.run_log import RunLog
 from sdp.errors import ApiError, NetworkError
 
 
@@ -131,3 +134,80 @@ def test_the_first_line_of_the_process_says_until_when_its_token_is_valid(
     double.until(lambda: double.claims)
     first = json.loads((tmp_path / "stderr").read_text().splitlines()[0])
     assert first["tokenExpiresAt"] == "2030-01-01T00:00:00.000Z"
+
+
+class LogRoute:
+    """Takes batches of lines of a task, once it is open."""
+
+    path = "/tasks/t"
+    headers: dict[str, str] = {}
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.bodies: list[bytes] = []
+        self.refusals: list[ApiError] = []
+
+    @property
+    def connection(self) -> LogRoute:
+        return self
+
+    def call(self, method: str, path: str, *, body: bytes, **options: Any) -> Reply:
+        self.open.wait(60)
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.bodies.append(body)
+        return Reply(200, {})
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [entry for body in self.bodies for entry in json.loads(body)["entries"]]
+
+
+def test_lines_that_come_faster_than_they_are_accepted_are_dropped_and_counted() -> None:
+    route = LogRoute()
+    log = RunLog(route)  # type: ignore[arg-type]
+    for number in range(2_000):
+        log.add("info", f"{number} {'x' * 4_000}", {})
+    route.open.set()
+    assert log.flush(60) == ""
+    log.add("info", "after it", {})
+    assert log.flush(60) == ""
+    log.close()
+    *sent, said, last = [entry["message"] for entry in route.entries()]
+    assert said == f"{2_000 - len(sent)} lines were dropped: they came faster than the platform accepted them."
+    assert 4_000_000 < sum(map(len, sent)) <= 4 * 1024 * 1024
+    assert [int(message.split()[0]) for message in sent] == list(range(len(sent)))
+    assert last == "after it"
+    assert max(map(len, route.bodies)) <= 256 * 1024
+    sequences = [json.loads(body)["sequence"] for body in route.bodies]
+    assert sequences == list(range(1, len(sequences) + 1))
+
+
+@pytest.mark.parametrize("status", [400, 413])
+def test_lines_that_the_platform_refuses_cost_no_later_ones(status: int) -> None:
+    route = LogRoute()
+    route.open.set()
+    route.refusals = [ApiError(status, "refused")]
+    log = RunLog(route)  # type: ignore[arg-type]
+    log.add("info", "refused", {})
+    assert log.flush(60) == ""
+    log.add("info", "taken", {})
+    assert log.flush(60) == ""
+    log.close()
+    assert [entry["message"] for entry in route.entries()] == ["taken"]
+    assert json.loads(route.bodies[0])["sequence"] == 2
+
+
+def test_a_platform_without_logs_is_asked_once_and_a_failure_carries_all_lines() -> None:
+    route = LogRoute()
+    route.open.set()
+    route.refusals = [ApiError(404, "no such route", code="not_found")]
+    log = RunLog(route)  # type: ignore[arg-type]
+    log.add("info", "the first word", {})
+    assert log.flush(60).endswith("info the first word")
+    log.add("info", "the last word", {})
+    assert [line.split(" ", 1)[1] for line in log.flush(60).splitlines()] == [
+        "info the first word",
+        "info the last word",
+    ]
+    log.close()
+    assert route.bodies == []

@@ -49,6 +49,20 @@ def test_an_input_that_is_rejected_leaves_no_trace_in_the_state(work: Any, befor
         assert result.state == {"sum": 2 if before is None else 102}
 
 
+def test_a_state_that_is_stored_with_an_input_stays_although_the_input_is_rejected_after_it() -> None:
+    def work(task: sdp.Task[Any]) -> None:
+        def one(item: sdp.Input) -> None:
+            task.state.set({"sum": 2})
+            task.watermark.advance(item)
+            raise sdp.TaskFailure("validation", "too late")
+
+        task.state.set({"sum": 1})
+        task.each_new_input(one, advance="by-hand")
+
+    result = run_task(work, inputs=["x"], on_bad_input="reject")
+    assert (result.error, len(result.rejected), result.state) == (None, 1, {"sum": 2})
+
+
 @pytest.mark.parametrize(
     ("state", "reason"),
     [

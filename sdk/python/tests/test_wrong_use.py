@@ -82,3 +82,15 @@ def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
     with pytest.raises(sdp.SettingsError) as told:
         sdp.start(work, url=url, token="hrt_x")
     assert told.value.problems == ("Set SDP_URL to the platform's base address, for example http://127.0.0.1:8080.",)
+
+
+def test_an_output_whose_watermark_is_refused_is_not_written_in_a_test_as_on_the_platform() -> None:
+    def work(task: sdp.Task[Any]) -> None:
+        task.watermark.advance(2)
+        with pytest.raises(sdp.ApiError) as refused:
+            task.write("late", identifier="late", watermark=1)
+        assert refused.value.code == "watermark_regression"
+        task.write("right", identifier="right")
+
+    result = run_task(work, inputs=["a", "b"])
+    assert (result.error, [each.identifier for each in result.outputs]) == (None, ["right"])

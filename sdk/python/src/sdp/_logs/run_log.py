@@ -14,7 +14,7 @@ from typing import Any
 from .._calls.scope import Scope
 from .._calls.task_calls import HeldTask
 from ..errors import ApiError, SdpError, TaskCancelled
-from .task_log import FIELDS_BYTES, Level
+from .task_log import Level
 
 # Less than a second: a process that is killed loses no more.
 _BATCH_SECONDS = 0.9
@@ -53,8 +53,7 @@ class RunLog:
             return
         entry = encode_entry(level, message, fields)
         with self._changed:
-            if self._is_over:
-                return
+            # Also when nothing more is sent: a failure carries them.
             if self._bytes + len(entry) > _BUFFER_BYTES:
                 self._dropped += 1
                 return
@@ -168,17 +167,8 @@ def encode_entry(level: Level, message: str, fields: dict[str, Any]) -> bytes:
     at = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     entry: dict[str, Any] = {"at": at, "level": level, "message": message}
     if fields:
-        entry["fields"] = _bounded(fields)
+        entry["fields"] = fields
     return json.dumps(entry, ensure_ascii=False, default=str).encode("utf-8", "replace")
-
-
-def _bounded(fields: dict[str, Any]) -> dict[str, Any]:
-    try:
-        encoded = json.dumps(fields, ensure_ascii=False, default=str, allow_nan=False)
-    except ValueError:
-        fields = {name: str(value) for name, value in fields.items()}
-        encoded = json.dumps(fields, ensure_ascii=False)
-    return fields if len(encoded.encode("utf-8", "replace")) <= FIELDS_BYTES else {"leftOut": "fields above 4 KB"}
 
 
 def _text_of(entries: list[bytes]) -> str:

@@ -13,7 +13,6 @@ from .._text import clip_bytes
 Level = Literal["debug", "info", "warning", "error"]
 
 MESSAGE_BYTES = 8 * 1024
-FIELDS_BYTES = 4 * 1024
 
 Sink = Callable[[Level, str, "dict[str, Any]"], None]
 """Accepts one line. It must not raise."""

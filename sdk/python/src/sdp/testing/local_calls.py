@@ -158,12 +158,15 @@ class LocalCalls:
         self.check()
         identifier = str(headers["x-platform-output-identifier"])
         is_new = identifier not in self.outputs
+        moves_to = int(headers["x-platform-watermark"]) if "x-platform-watermark" in headers else None
         if is_new:
-            stored = b"".join(source)
+            written = _output(identifier, headers, b"".join(source))
             before_end()
-            self.outputs[identifier] = _output(identifier, headers, stored)
-        if "x-platform-watermark" in headers:
-            self._move(int(headers["x-platform-watermark"]))
+            if moves_to is not None:
+                self._check(moves_to)
+            self.outputs[identifier] = written
+        if moves_to is not None:
+            self._move(moves_to)
         output = self.outputs[identifier]
         names = list(self.outputs)
         wire: Json = {
@@ -216,7 +219,8 @@ class LocalCalls:
             latest = frozenset(last.values())
         return [item for item in self.all_inputs if item.wire["outputId"] in latest]
 
-    def _move(self, input_id: int) -> None:
+    def _check(self, input_id: int) -> int:
+        """The index of the input, -1 for none. Raises ApiError where the watermark may not move to it."""
         ids = self._ids()
         index = ids.index(input_id) if input_id in ids else -1
         if input_id != self.watermark:
@@ -224,6 +228,10 @@ class LocalCalls:
                 raise ApiError(409, "The input does not belong to this task.", code="watermark_unknown_input")
             if index < self._consumed:
                 raise ApiError(409, "The watermark may only move forward.", code="watermark_regression")
+        return index
+
+    def _move(self, input_id: int) -> None:
+        index = self._check(input_id)
         self._consumed = max(self._consumed, index + 1)
         self.watermark = input_id
         self.published.update(self.outputs)
