@@ -61,7 +61,7 @@ describe('a last line that a recorder left half written is left out, and remarke
     ['with fewer fields', `${table}3,7`, '3,7'],
     ['with half a time', 'time,v,w\n0:00:01,2,3\n0:00:02,3,4\n0:00:03,4,5\n0:0', '0:0'],
     ['in an open quote', 't,s,w\n0,a,2\n1,b,4\n2,c,6\n3,"d', '3,d'],
-    ['between blanks', 't v w\n0 1 2\n1 3 4\n2 5 6\n3 7', '3\t7'],
+    ['between blanks', 't v w\n0 1 2\n1 3 4\n2 5 6\n3 7', '3 7'],
     ['below texts', 'name,v\ncar,1\nbus,2\ntram,3\ntr', 'tr'],
   ])('%s', async (_, text, line) => {
     const { description } = await bench.convert(text);
