@@ -14,11 +14,11 @@ import { defaultSampleRows, type TabularConfiguration } from '../configuration.t
 import type { RecordingDescription } from '../description.ts';
 import { Engine, exceedsMemory } from '../engine.ts';
 import { TabularError } from '../errors.ts';
+import { openCsv } from '../read/csv/source-csv.ts';
 import { chooseReader, type Reader } from '../read/detect-format.ts';
 import { encodingHint } from '../read/encoding.ts';
 import { prepareInput } from '../read/prepare-input.ts';
 import type { TableSource } from '../read/source.ts';
-import { openCsv } from '../read/source-csv.ts';
 import { openJson } from '../read/source-json.ts';
 import { openParquet } from '../read/source-parquet.ts';
 import { type WriteSettings, type WrittenRecording, writeRecording } from '../recording/write-recording.ts';

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { maxLineBytes } from './csv-faults.ts';
+import { maxLineBytes } from './csv/faults.ts';
 
 export interface Part {
   readonly from: string;

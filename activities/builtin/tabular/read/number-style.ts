@@ -3,7 +3,7 @@
 import type { Engine } from '../engine.ts';
 import { excerpt, type TabularError } from '../errors.ts';
 import { isNumberText } from '../text/text-values.ts';
-import type { CsvRecord } from './csv-records.ts';
+import type { CsvRecord } from './csv/records.ts';
 import type { ReadPlan, TableSource } from './source.ts';
 
 export interface NumberStyle {

@@ -1,13 +1,13 @@
 /** The start of a delimited text, read leniently, to find delimiter, heading and units before the strict reading. */
 
-import type { InputFormat } from '../configuration.ts';
-import { NoTabularData, TabularError } from '../errors.ts';
-import { isNumberText, looksLikeTime } from '../text/text-values.ts';
-import { type CsvRecord, splitRecords, withoutComments } from './csv-records.ts';
+import type { InputFormat } from '../../configuration.ts';
+import { NoTabularData, TabularError } from '../../errors.ts';
+import { isNumberText, looksLikeTime } from '../../text/text-values.ts';
+import { type NumberStyle, numberStyle, withoutThousands } from '../number-style.ts';
 import { breaksOff, footerAt } from './footer.ts';
 import { areNames, isCommonUnit, isHeading, isUnitsLine, labviewNames } from './headings-above.ts';
 import { type LeftOut, leftOut } from './left-out.ts';
-import { type NumberStyle, numberStyle, withoutThousands } from './number-style.ts';
+import { type CsvRecord, splitRecords, withoutComments } from './records.ts';
 import { withoutRepeats } from './repeated-headings.ts';
 import { stackedHeadings } from './stacked-headings.ts';
 

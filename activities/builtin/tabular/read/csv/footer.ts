@@ -3,11 +3,11 @@
  * and a last line that breaks off or is too long.
  */
 import { open, stat } from 'node:fs/promises';
-import { TabularError } from '../errors.ts';
-import { isNumberText } from '../text/text-values.ts';
-import { carriageReturn, newline } from './copy-part.ts';
-import { maxLineBytes, readerBytes } from './csv-faults.ts';
-import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './csv-records.ts';
+import { TabularError } from '../../errors.ts';
+import { isNumberText } from '../../text/text-values.ts';
+import { carriageReturn, newline } from '../copy-part.ts';
+import { maxLineBytes, readerBytes } from './faults.ts';
+import { beginsRow, type CsvRecord, maxHeadings, splitRecords } from './records.ts';
 
 /** A summary line may have as many fields as a row: then only these words distinguish it from a faulty row. */
 const summary =

@@ -1,7 +1,7 @@
 /** Finds and changes lines of a delimited text of any size, where the strict reader knows only records. */
 import { createReadStream } from 'node:fs';
-import { carriageReturn, copyPart, newline } from './copy-part.ts';
-import { maxLineBytes } from './csv-faults.ts';
+import { carriageReturn, copyPart, newline } from '../copy-part.ts';
+import { maxLineBytes } from './faults.ts';
 
 const quote = 34;
 const blank = 32;

@@ -1,7 +1,7 @@
 /** Headings of several lines, as motion capture, oscilloscopes and data loggers write them. */
 
-import { isMissingText, isValueText } from '../text/text-values.ts';
-import { type CsvRecord, maxHeadings } from './csv-records.ts';
+import { isMissingText, isValueText } from '../../text/text-values.ts';
+import { type CsvRecord, maxHeadings } from './records.ts';
 
 export interface StackedHeadings {
   /** How many records they are. */

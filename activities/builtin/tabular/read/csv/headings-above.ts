@@ -1,7 +1,7 @@
 /** Finds names and units above the rows of a text, and distinguishes them from its values. */
 
-import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
-import type { CsvRecord } from './csv-records.ts';
+import { isMissingText, isNumberText, looksLikeTime } from '../../text/text-values.ts';
+import type { CsvRecord } from './records.ts';
 
 /** How many values decide whether a column holds numbers. */
 const probedRecords = 200;

@@ -5,26 +5,26 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBValue, listValue } from '@duckdb/node-api';
-import type { InputFormat } from '../configuration.ts';
-import { type RecordingFormat, recordingLimits } from '../description.ts';
-import { excerpt, TabularError } from '../errors.ts';
-import { blankAsNull, isBlank, isMissingText, sampleColumn } from '../text/text-values.ts';
-import { badTime, castText, isTime, timeFault } from './cast-text.ts';
-import { copyPart } from './copy-part.ts';
-import { fileFault, lineTooLong, maxLineBytes, readerBytes, rowFault } from './csv-faults.ts';
-import { copyWithLineFeeds, lineOfLongRecord, lineOfRecord } from './csv-lines.ts';
-import { type CsvLayout, fieldAt, readCsvLayout } from './csv-sample.ts';
-import { decodeHead } from './decode-head.ts';
-import { refuseLongEnd } from './footer.ts';
-import { copyWithout, type LeftOut, leftOut } from './left-out.ts';
-import { numberOptions } from './number-style.ts';
+import type { InputFormat } from '../../configuration.ts';
+import { type RecordingFormat, recordingLimits } from '../../description.ts';
+import { excerpt, TabularError } from '../../errors.ts';
+import { blankAsNull, isBlank, isMissingText, sampleColumn } from '../../text/text-values.ts';
+import { badTime, castText, isTime, timeFault } from '../cast-text.ts';
+import { copyPart } from '../copy-part.ts';
+import { decodeHead } from '../decode-head.ts';
+import { numberOptions } from '../number-style.ts';
 import {
   expectedKind,
   type ReadPlan,
   type SourceColumn,
   type TableSource,
   type TextSettings,
-} from './source.ts';
+} from '../source.ts';
+import { fileFault, lineTooLong, maxLineBytes, readerBytes, rowFault } from './faults.ts';
+import { refuseLongEnd } from './footer.ts';
+import { copyWithout, type LeftOut, leftOut } from './left-out.ts';
+import { copyWithLineFeeds, lineOfLongRecord, lineOfRecord } from './lines.ts';
+import { type CsvLayout, fieldAt, readCsvLayout } from './sample.ts';
 import { copyWithTabs, findSpaced, type SpacedTable, withTabs } from './spaced.ts';
 
 const maxRereads = 12;

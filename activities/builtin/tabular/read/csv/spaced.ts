@@ -2,10 +2,10 @@
  * Columns that runs of blanks separate, as MATLAB, Octave, gnuplot and Fortran programs write them. The strict reader
  * knows no such delimiter: it reads a copy with tabs, line for line.
  */
-import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
-import { changedLines, copyPart, lineRecoding } from './copy-part.ts';
-import type { CsvLayout } from './csv-sample.ts';
+import { isMissingText, isNumberText, looksLikeTime } from '../../text/text-values.ts';
+import { changedLines, copyPart, lineRecoding } from '../copy-part.ts';
 import { areNames, isCommonUnit } from './headings-above.ts';
+import type { CsvLayout } from './sample.ts';
 
 export interface SpacedTable {
   /** The lines above the rows with tabs: heading and units if there are any, other lines blank. */

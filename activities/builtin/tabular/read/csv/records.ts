@@ -1,5 +1,5 @@
 /** Records and fields of a delimited text, read leniently. */
-import { isMissingText, isNumberText, looksLikeTime } from '../text/text-values.ts';
+import { isMissingText, isNumberText, looksLikeTime } from '../../text/text-values.ts';
 
 /** The most lines of a heading. More lines above the rows are not read as a heading. */
 export const maxHeadings = 10;

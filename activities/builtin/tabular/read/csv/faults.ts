@@ -1,7 +1,7 @@
 /** The faults that the strict reader finds in a line, as sentences for the owner of the file. */
-import { TabularError } from '../errors.ts';
-import { fieldOfQuote } from './csv-records.ts';
-import { encodingHint } from './encoding.ts';
+import { TabularError } from '../../errors.ts';
+import { encodingHint } from '../encoding.ts';
+import { fieldOfQuote } from './records.ts';
 
 /** Longest line of a csv file. */
 export const maxLineBytes = 8 * 1024 * 1024;

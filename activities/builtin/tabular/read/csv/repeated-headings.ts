@@ -1,8 +1,8 @@
 /** The heading again between rows: in files put together from several, and in those of loggers that started anew. */
 
-import { isValueText } from '../text/text-values.ts';
-import { copyPart, lineRecoding } from './copy-part.ts';
-import type { CsvRecord } from './csv-records.ts';
+import { isValueText } from '../../text/text-values.ts';
+import { copyPart, lineRecoding } from '../copy-part.ts';
+import type { CsvRecord } from './records.ts';
 
 /** The records without those that are the first again, where it has names alone. */
 export function withoutRepeats(records: readonly CsvRecord[]): CsvRecord[] {

@@ -1,14 +1,21 @@
 /** Lines of a table that are no rows: the copies without them, and what is remarked of each. */
-import { excerpt } from '../errors.ts';
-import { copyPart } from './copy-part.ts';
-import { copyWithoutComments } from './csv-lines.ts';
-import { beginsRow } from './csv-records.ts';
-import type { CsvLayout } from './csv-sample.ts';
+import { excerpt } from '../../errors.ts';
+import { copyPart } from '../copy-part.ts';
 import { findBrokenEnd, findFooter } from './footer.ts';
+import { copyWithoutComments } from './lines.ts';
+import { beginsRow, type CsvRecord } from './records.ts';
 import { copyWithoutRepeats } from './repeated-headings.ts';
 
 export interface CopiedTable {
-  readonly layout: CsvLayout;
+  readonly layout: {
+    readonly delimiter: string;
+    readonly headings: readonly string[];
+    readonly hasHeading: boolean;
+    /** The first line of the table, as it stands in the file. */
+    readonly firstLine: string;
+    /** The first rows. */
+    readonly records: readonly CsvRecord[];
+  };
   /** The lines above the heading that are in the file that is read. */
   readonly skipLines: number;
   readonly from: string;
