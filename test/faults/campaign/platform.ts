@@ -175,10 +175,11 @@ async function makeSlots(options: PlatformPlan & { environment: Record<string, s
 
 function mountDisks({ dataDir, diskMegabytes }: PlatformPlan): Map<Disk, string> | undefined {
   const mounted = new Map<Disk, string>();
+  // The processes use them also where nothing can be mounted.
+  for (const name of disks) mkdirSync(join(dataDir, name), { recursive: true });
   try {
     for (const name of disks) {
       const folder = join(dataDir, name);
-      mkdirSync(folder, { recursive: true });
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMegabytes}m,mode=711`, 'tmpfs', folder], {
         stdio: 'ignore',
       });
