@@ -40,14 +40,22 @@ export const idWords = (id: string) => id.replaceAll(/[A-Z]/g, ' $&').toLowerCas
 /** `Create project` of `createProject`. */
 export const idTitle = (id: string) => capitalized(idWords(id));
 
-/** `You`, the name of a person, `Device`: what a device did was not done by the person of its token. */
+interface Actor {
+  readonly kind: string;
+  readonly id: string | null;
+}
+
+/** What a device did was not done by the person of its token. */
+export const isOwnActor = ({ kind, id }: Actor, ownId: string | undefined) => kind === 'user' && id === ownId;
+
+/** `You`, the name of a person, `Device`. */
 export function actorTitle(
-  { kind, id }: { readonly kind: string; readonly id: string | null },
+  actor: Actor,
   ownId: string | undefined,
   people: ReadonlyMap<string | null, string>,
 ): string {
-  if (kind !== 'user') return idTitle(kind);
-  return id === ownId ? 'You' : (people.get(id) ?? idTitle(kind));
+  if (isOwnActor(actor, ownId)) return 'You';
+  return (actor.kind === 'user' && people.get(actor.id)) || idTitle(actor.kind);
 }
 
 /** `createProject` of `Create project`; an id stays. */
@@ -89,11 +97,14 @@ const categories: Readonly<Record<NonNullable<NodeRunAttempt['category']>, true>
   memory: true,
   timeout: true,
 };
+/** The command line and the agents end the identifier of a file by a digest of its bytes. */
+const digested = /(\.\w{1,8})-[0-9a-f]{16}/.source;
+const digestedEnd = new RegExp(`${digested}$`);
+const digestedName = new RegExp(`${digested}(?=: )`, 'g');
 const category = new RegExp(`(^|: )(?:${Object.keys(categories).join('|')}): `);
 
 /** `lap.csv: The file is empty.` of `validation: lap.csv-e3b0c44298fc1c14: The file is empty.`: the rest is for programs. */
-export const withoutCategory = (text: string) =>
-  text.replace(category, '$1').replace(/(\.\w{1,8})-[0-9a-f]{16}(?=: )/g, '$1');
+export const withoutCategory = (text: string) => text.replace(category, '$1').replace(digestedName, '$1');
 
 /** The name of the uploaded file; what was made of a file has its name too. Else the identifier. */
 export function outputTitle(
@@ -118,8 +129,8 @@ export function fileTitle(
     : withoutDigest(outputIdentifier);
 }
 
-/** The command line and the agents end the identifier of a file by a digest of its bytes. */
-export const withoutDigest = (identifier: string) => identifier.replace(/(\.\w{1,8})-[0-9a-f]{16}$/, '$1');
+/** `lap.csv` of `lap.csv-e3b0c44298fc1c14`. */
+export const withoutDigest = (identifier: string) => identifier.replace(digestedEnd, '$1');
 
 /** `CSV`, `PARQUET`: the last word of a content type. */
 export function typeWord(contentType: string | null): string {

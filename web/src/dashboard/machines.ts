@@ -113,7 +113,10 @@ export function withNamesakes(channels: readonly Channel[], keys: readonly strin
   return channels.filter((channel) => measures.has(measureOf(channel))).map(({ key }) => key);
 }
 
-/** One channel for each measure, for a list in which a measure is chosen for all machines at once; of several it has no realm. */
+/**
+ * One channel for each measure, for a list in which a measure is chosen for all machines at once. A measure of several
+ * realms has none.
+ */
 export function measuresOf(channels: readonly Channel[]): Channel[] {
   const firsts = new Map<string, Channel>();
   for (const channel of channels) {

@@ -1,6 +1,7 @@
 import type { NodeInstanceProgress, SessionActivity } from '../../api.ts';
 import { readActivity } from '../../api.ts';
 import { useAuth, useResource } from '../../hooks.ts';
+import { isOwnActor } from '../../names.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Failure, Placeholder } from '../../ui/notice.tsx';
 import { activityPhrase } from './activity-phrases.ts';
@@ -44,7 +45,6 @@ export function Activity(props: {
   );
 }
 
-/** What a device does was not done by the person of its token. */
-function actorWords({ kind, id, name }: Entry['actor'], ownId: string | undefined): string {
-  return kind === 'user' && id === ownId ? 'You' : (name ?? others[kind]);
+function actorWords(actor: Entry['actor'], ownId: string | undefined): string {
+  return isOwnActor(actor, ownId) ? 'You' : (actor.name ?? others[actor.kind]);
 }
