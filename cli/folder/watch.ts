@@ -106,18 +106,19 @@ class Watch {
     for (;;) {
       const startedAtMs = performance.now();
       const { files, unreadable } = await this.#scan();
-      const scanMs = performance.now() - startedAtMs;
+      // Read once: files that came together are sent together, so that one that works shows which of the others do not.
+      const nowMs = performance.now();
       const left = files.filter(
         (found) => this.#journal.find(found) === undefined || this.#unsettled.has(keyOf(found)),
       );
-      this.#note(left);
-      const due = left.filter((found) => performance.now() >= (this.#againAtMs.get(keyOf(found)) ?? 0));
-      const ready = due.filter((found) => this.#isReady(found));
+      this.#note(left, nowMs);
+      const due = left.filter((found) => nowMs >= (this.#againAtMs.get(keyOf(found)) ?? 0));
+      const ready = due.filter((found) => this.#isReady(found, nowMs));
       // All that one scan has found: a folder may hold very many.
       await this.#handleAll(ready);
       if (ready.length > 0) continue;
       if (once && due.length === 0) return left.length + unreadable.size;
-      await pause(pauseAfterScanMs(scanMs));
+      await pause(pauseAfterScanMs(nowMs - startedAtMs));
     }
   }
 
@@ -143,15 +144,14 @@ class Watch {
     this.#reported.add(key);
   }
 
-  #note(left: readonly FoundFile[]): void {
+  #note(left: readonly FoundFile[], nowMs: number): void {
     const before = this.#sinceMs;
-    const now = performance.now();
-    this.#sinceMs = new Map(left.map(keyOf).map((key) => [key, before.get(key) ?? now]));
+    this.#sinceMs = new Map(left.map(keyOf).map((key) => [key, before.get(key) ?? nowMs]));
     for (const key of this.#againAtMs.keys()) if (!this.#sinceMs.has(key)) this.#againAtMs.delete(key);
   }
 
-  #isReady(found: FoundFile): boolean {
-    const unchangedMs = performance.now() - (this.#sinceMs.get(keyOf(found)) ?? Number.POSITIVE_INFINITY);
+  #isReady(found: FoundFile, nowMs: number): boolean {
+    const unchangedMs = nowMs - (this.#sinceMs.get(keyOf(found)) ?? Number.POSITIVE_INFINITY);
     return unchangedMs >= this.#options.settleMs || this.#journal.find(found) !== undefined;
   }
 

@@ -125,9 +125,12 @@ function folderOf(...names: readonly string[]): string {
   return folder;
 }
 
-test('files for which the server fails hold up no other', async () => {
+test('files for which the server fails hold up no other, however slow the machine is', async () => {
   const wait = vi.spyOn(BackOff.prototype, 'wait').mockResolvedValue();
   onTestFinished(() => wait.mockRestore());
+  let readings = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++readings * 0.14);
+  onTestFinished(() => clock.mockRestore());
   const folder = folderOf('bad-1.csv', 'bad-2.csv', 'good-1.csv', 'bad-3.csv', 'good-2.csv');
   const { left, sent } = await sendAll(folder, (file) => (file.startsWith('bad') ? 500 : undefined));
   expect([left, sent]).toEqual([3, ['good-1.csv', 'good-2.csv']]);
