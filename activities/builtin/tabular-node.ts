@@ -8,7 +8,9 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { originOf } from '../../domain/outputs/output-copy.ts';
+import { type OutputName, originOf } from '../../domain/outputs/output-copy.ts';
+import { sourceKeyOf } from '../../domain/outputs/source-key.ts';
+import { type KeyedSource, sourceOfKey } from '../../store/outputs/source-of-key.ts';
 import type { TaskEnd } from '../../store/runs/end-task.ts';
 import { reasonsSinceInput, rejectInput } from '../../store/runs/rejections.ts';
 import { hasWrittenOutput, type TaskInput } from '../../store/runs/task-inputs.ts';
@@ -34,7 +36,8 @@ interface RecordingMetadata {
   readonly kind: 'recording';
   /** For people. */
   readonly name: string;
-  readonly source: { readonly outputId: number; readonly outputIdentifier: string };
+  /** The upload; where it has a source key, the first one of that key. */
+  readonly source: OutputName | KeyedSource;
   readonly rowCount: number;
   readonly description?: RecordingDescription;
   readonly brief?: Pick<RecordingDescription, 'time' | 'warnings' | 'channels'>;
@@ -129,7 +132,7 @@ async function writeRecording(
   const { description, rowCount } = await converter.convert({
     ...paths,
     contentType: input.contentType,
-    outputIdentifier: originOf(input).outputIdentifier,
+    outputIdentifier: sourceKeyOf(input.metadata) ?? originOf(input).outputIdentifier,
     source: originOf(input),
     configuration,
     workDir: run.workDir,
@@ -149,7 +152,7 @@ async function writeRecording(
   await writeOutput(run, services, {
     outputIdentifier: recordingIdentifier(run, input),
     contentType: 'application/vnd.apache.parquet',
-    metadata: metadataOf(input, rowCount, description),
+    metadata: metadataOf(input, await sourceOf(run, services, input), rowCount, description),
     content: { path: paths.outputPath },
     watermarkInputId: input.outputId,
   });
@@ -177,15 +180,25 @@ async function passOver(
   if (moved.kind === 'refused') throw new ClaimLostError(`The watermark was refused: ${moved.why}.`);
 }
 
+async function sourceOf({ task }: BuiltinRun, { database }: ActivityServices, input: TaskInput) {
+  const { nodeInstanceId } = input;
+  const key = sourceKeyOf(input.metadata);
+  if (key === undefined) return originOf(input);
+  const { outputId, outputIdentifier } =
+    (await sourceOfKey(database, task.nodeInstanceId, { nodeInstanceId, key })) ?? originOf(input);
+  return { outputId, outputIdentifier, nodeInstanceId, key };
+}
+
 function metadataOf(
   input: TaskInput,
+  source: RecordingMetadata['source'],
   rowCount: number,
   description: RecordingDescription,
 ): Record<string, unknown> {
   const summary = {
     kind: 'recording',
     name: shownName(input),
-    source: originOf(input),
+    source,
     rowCount,
   } satisfies RecordingMetadata;
   const whole = { ...summary, description } satisfies RecordingMetadata;

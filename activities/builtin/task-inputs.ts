@@ -1,6 +1,7 @@
 /** Reading the inputs of a built-in run, page by page, and their bytes. */
 import { createHash } from 'node:crypto';
 import { originOf } from '../../domain/outputs/output-copy.ts';
+import { sourceKeyOf } from '../../domain/outputs/source-key.ts';
 import { startOf } from '../../domain/text.ts';
 import { findDataSource } from '../../store/objects/data-sources.ts';
 import { renewLease } from '../../store/runners/lease.ts';
@@ -61,10 +62,10 @@ export async function downloadInput(
 
 const maxNameCharacters = 255;
 
-/** The upload's name for people: its file name when the uploader sent one, else its identifier. */
+/** The upload's name for people: its file name when the uploader sent one, else its source key, else its identifier. */
 export function shownName(input: TaskInput): string {
   const name = input.metadata?.fileName;
   return typeof name === 'string' && name.trim() !== ''
     ? startOf(name, maxNameCharacters)
-    : originOf(input).outputIdentifier;
+    : (sourceKeyOf(input.metadata) ?? originOf(input).outputIdentifier);
 }

@@ -40,6 +40,40 @@ test('a reprocessed recording replaces its original in the dashboard, at every n
   }
 });
 
+test('outputs of one source key are one recording, that of the newest of them', async () => {
+  const session = await client.newSession();
+  const upload = (identifier: string, value: number, sourceKey?: unknown) =>
+    session.upload({ identifier, bytes: `time,speed\n0,${value}\n1,${value}\n`, metadata: { sourceKey } });
+  const shown = async () => {
+    await session.settled();
+    const dashboard = await session.dashboard();
+    return await Promise.all(
+      dashboard.sources.map(async (source) => {
+        const [series] = await session.series(dashboard, source, ['speed']);
+        return [source.name, series!.values[0]];
+      }),
+    );
+  };
+  await upload('run-1', 1, 'lap 3');
+  await upload('run-2', 2);
+  await upload('no-name', 3, 3);
+  expect(await shown()).toEqual([
+    ['lap 3', 1],
+    ['run-2', 2],
+    ['no-name', 3],
+  ]);
+  await upload('run-4', 4, 'lap 3');
+  expect((await shown())[0]).toEqual(['lap 3', 4]);
+  await upload('run-5', 5, 'lap 3');
+  await upload('run-6', 6, 'lap 3');
+  await client.call('POST', `/api/v2/node-instance/${session.nodeId(0)}/reprocess`);
+  expect(await shown()).toEqual([
+    ['lap 3', 6],
+    ['run-2', 2],
+    ['no-name', 3],
+  ]);
+});
+
 test('the log of a conversion calls a file as the person did who uploaded it', async () => {
   const session = await client.newSession();
   await session.upload({ identifier: 'an-id', fileName: 'stint-2.csv', bytes: 'time,speed\n0,1\n1,2\n' });

@@ -70,7 +70,7 @@ export const tabularConfigurationSchema = z.looseObject({
       'ISO 8601 time from which offsets in the time column count. Without it such a recording has relative times. Numbers that are clearly an epoch time are not offsets.',
     ),
   defaultRealm: name.nullish().describe('Realm of the channels. Default: `default`.'),
-  realmPerFile: flag("The realm is the upload's identifier, not `defaultRealm`."),
+  realmPerFile: flag("The realm is the upload's source key, or else its identifier, not `defaultRealm`."),
   groups: z
     .array(groupSchema)
     .max(groupLimits.groups)

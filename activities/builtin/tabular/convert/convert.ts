@@ -29,7 +29,7 @@ export interface ConvertInput {
   /** The upload as stored: a local file, gzip or not. */
   inputPath: string;
   contentType: string | null;
-  /** The upload's identifier, the realm when `realmPerFile`. */
+  /** The upload's source key or else its identifier: the realm when `realmPerFile`. */
   outputIdentifier: string;
   source: { outputId: number; outputIdentifier: string };
   configuration: TabularConfiguration;
