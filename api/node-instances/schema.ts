@@ -24,7 +24,7 @@ export const uploadHeaders = z.object({
     outputIdentifierForm,
   ),
   'x-platform-output-metadata': textHeader(
-    'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
+    'A JSON object of up to 4 KB, stored with the output; no key begins with `$`. Outputs of a node with the same `sourceKey` (1 to 255 characters) are versions of one source: dashboards show the newest.',
     '{"driver":"A"}',
   ),
   'content-encoding': textHeader('`gzip` when the body is compressed; it is stored as sent.', 'gzip'),

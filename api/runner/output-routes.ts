@@ -45,7 +45,7 @@ export const outputHeaders = taskRoute.headers.extend({
     outputIdentifierForm,
   ),
   'x-platform-output-metadata': textHeader(
-    'A JSON object of up to 4 KB, stored with the output; no key begins with `$`.',
+    'A JSON object of up to 4 KB, stored with the output; no key begins with `$`. Outputs of a node with the same `sourceKey` (1 to 255 characters) are versions of one source: dashboards show the newest.',
     '{"laps":12}',
   ),
   'x-platform-watermark': textHeader(

@@ -47,8 +47,14 @@ describe('the C++ example', () => {
     const child = start(stage.api.url);
     await stage.until(made, 'n1', 'Succeeded');
     expect(await stage.outputs(made, 'n1')).toEqual(['time,speed,distance\n0,1,0\n1,3,2\n']);
-    const path = `/api/v2/node-instance/${made.nodes.n1}/rejected-inputs`;
-    const { body } = await ask(stage.api.url, 'GET', path, { token: stage.people.Developer.token });
+    const call = async (path: string) =>
+      await ask(stage.api.url, 'GET', `/api/v2/node-instance/${path}`, {
+        token: stage.people.Developer.token,
+      });
+    const last = (await call(`${made.nodes.input}/outputs`)).body.at(-1).outputIdentifier;
+    const [{ metadata }] = (await call(`${made.nodes.n1}/outputs`)).body;
+    expect(metadata).toEqual({ sourceKey: last });
+    const { body } = await call(`${made.nodes.n1}/rejected-inputs`);
     const reasons = body.rejectedInputs.map(({ reason }: { reason: string }) => reason).toSorted();
     expect(reasons).toEqual([
       'it is empty',

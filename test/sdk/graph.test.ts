@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { defineRunner, type RunResult, type Task, TaskFailure } from '../../sdk/index.ts';
+import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { kitStage } from './support/kit-stage.ts';
 
@@ -30,6 +31,36 @@ describe('a runner', () => {
     await stage.upload(graph, 'input', 'bytes');
     await stage.until(graph, 'n3', 'Succeeded');
     expect(await stage.latest(graph, 'n3')).toBe('bytes+n1+n2+n3');
+  });
+
+  test('knows an input that its parent has made again by the same source key', async () => {
+    const graph = await stage.chainOf(2);
+    const token = await stage.tokenOfDeveloper();
+    const call = async (method: string, path: string) =>
+      (await ask(stage.api.url, method, `/api/v2/node-instance/${path}`, { token })).body;
+    const seen: string[] = [];
+    const run = async (task: Task) => {
+      for await (const input of task.inputs('latest')) {
+        if (task.nodeName === 'n2') seen.push(input.sourceKey);
+        const identifier = `${task.nodeName}-${task.runId}`;
+        await task.write('', { identifier, sourceKey: input.sourceKey, metadata: { lap: 3 } });
+      }
+    };
+    await stage.start(defineRunner({ templates: [graph.template], run }));
+    await stage.upload(graph, 'input', 'bytes');
+    for (const [again, times] of [
+      ['input', 1],
+      ['n1', 2],
+      [undefined, 3],
+    ] as const) {
+      await eventually(`the last node has run ${times} times`, () => seen.length === times);
+      await stage.until(graph, 'n2', 'Succeeded');
+      if (again !== undefined) await call('POST', `${graph.nodes[again]}/reprocess`);
+    }
+    const [key] = seen;
+    expect(seen).toEqual([key, key, key]);
+    const outputs: { metadata: object }[] = await call('GET', `${graph.nodes.n2}/outputs`);
+    expect(outputs.map(({ metadata }) => metadata)).toEqual(Array(3).fill({ lap: 3, sourceKey: key }));
   });
 
   test('fails a task by the category that its code throws', async () => {

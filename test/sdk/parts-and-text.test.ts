@@ -137,6 +137,8 @@ test('outputs that the platform would refuse are refused before a byte is sent',
     /4096 bytes/,
   );
   expect(() => outputHeaders({ metadata: { $a: 1 } }, 'a', 'text/plain')).toThrow(/reserved/);
+  for (const sourceKey of ['', ' ', 'a\nb', 'x'.repeat(256)])
+    expect(() => outputHeaders({ sourceKey }, 'a', 'text/plain')).toThrow(/source key/);
 });
 
 test('a definition that cannot work is refused where it is made', () => {

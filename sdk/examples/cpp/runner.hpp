@@ -25,6 +25,8 @@ struct Input {
   std::string outputIdentifier;
   // All that the platform lists of it: nodeName, contentType, sizeBytes, metadata and so on.
   Json fields;
+  // Stays the same when its node makes it again.
+  std::string sourceKey() const;
 };
 
 // The input is wrong: it is rejected, and the task continues.

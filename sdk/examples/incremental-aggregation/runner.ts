@@ -32,7 +32,9 @@ export default defineRunner<Configuration, State>({
     const { current } = task.watermark;
     if (current === null) return 'no-output';
     // Named after its last input: an attempt after a crash finds it, or writes it from the state.
-    await task.writeJson(present(aggregate), { identifier: `aggregate-${current}-${task.runId}` });
+    const identifier = `aggregate-${current}-${task.runId}`;
+    // One source: each aggregate takes the place of the one before.
+    await task.writeJson(present(aggregate), { identifier, sourceKey: 'aggregate' });
     // With `hasMore`, when the loop stopped at the cap.
     return 'completed';
   },

@@ -24,6 +24,7 @@ def convert(task: sdp.Task[dict[str, Any]]) -> None:
             json_lines(task, item),
             # Of the run, so that a reprocess writes anew, and of the input, so that a repeat does not.
             identifier=f"rows-{item.output_id}-{task.run_id}",
+            source_key=item.source_key,
             content_type="application/x-ndjson",
             metadata={"source": item.output_identifier},
             watermark=item,

@@ -80,7 +80,9 @@ def aggregate_all(task: sdp.Task[Settings]) -> sdp.Outcome:
     if current is None:
         return "no-output"
     # Named after its last input: an attempt after a crash finds it, or writes it from the state.
-    task.write_json(aggregate.present(), identifier=f"aggregate-{current}-{task.run_id}")
+    identifier = f"aggregate-{current}-{task.run_id}"
+    # One source: each aggregate takes the place of the one before.
+    task.write_json(aggregate.present(), identifier=identifier, source_key="aggregate")
     return "completed"
 
 

@@ -35,6 +35,7 @@ def resample_all(task: sdp.Task[Settings]) -> None:
         task.write(
             resample(item.csv(), task.configuration),
             identifier=f"resampled-{item.output_id}-{task.run_id}",
+            source_key=item.source_key,
             content_type="text/csv",
             metadata={"source": item.output_identifier, "rateHz": task.configuration.rate_hz},
             watermark=item,

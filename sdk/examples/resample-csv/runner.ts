@@ -14,6 +14,8 @@ export default defineRunner<ResampleOptions>({
         // Includes the run, so that a reprocess writes again, and the input, so that a repeat does not.
         identifier: `resampled-${input.outputId}-${task.runId}`,
         contentType: 'text/csv',
+        // So that what a reprocess writes takes the place of this in dashboards.
+        sourceKey: input.sourceKey,
         metadata: { source: input.outputIdentifier, rateHz: task.configuration.rateHz },
         watermark: input,
       });

@@ -13,6 +13,7 @@ import {
   readRows,
 } from './delimited-text.ts';
 import { readResumed } from './resumed-read.ts';
+import { sourceKeyOf } from './source-key.ts';
 import { boundTo } from './task-stream.ts';
 import { unzip } from './unzip.ts';
 
@@ -33,6 +34,8 @@ export interface InputInfo {
   /** The SHA-256 of the stored bytes, lower-case hexadecimal; null where none was computed. */
   readonly sha256: string | null;
   readonly metadata: Readonly<Record<string, unknown>> | null;
+  /** Stays the same when its node makes it again: the source key of the output, else a name of what it came from. */
+  readonly sourceKey: string;
   readonly createdAt: Date;
 }
 
@@ -51,6 +54,7 @@ export class Input implements InputInfo {
   readonly sizeBytes: number;
   readonly sha256: string | null;
   readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly sourceKey: string;
   readonly createdAt: Date;
   readonly #calls: TaskCalls;
   /** Opens the stream when it is read first. */
@@ -69,6 +73,7 @@ export class Input implements InputInfo {
     this.sizeBytes = info.sizeBytes;
     this.sha256 = info.sha256;
     this.metadata = info.metadata;
+    this.sourceKey = info.sourceKey;
     this.createdAt = info.createdAt;
     this.#calls = calls;
   }
@@ -169,5 +174,5 @@ export async function* listInputs(calls: TaskCalls, mode: InputMode): AsyncGener
 }
 
 export function inputInfo(wire: InputWire): InputInfo {
-  return { ...wire, createdAt: new Date(wire.createdAt) };
+  return { ...wire, sourceKey: sourceKeyOf(wire), createdAt: new Date(wire.createdAt) };
 }

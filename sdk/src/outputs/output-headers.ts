@@ -5,6 +5,7 @@ import { jsonText } from '../json.ts';
 
 const identifierForm = /^[A-Za-z0-9._-]{1,100}$/;
 const metadataBytes = 4 * 1024;
+const sourceKeyForm = /^[^\p{Cc}\u2028\u2029]{1,255}$/u;
 
 export interface OutputOptions {
   /**
@@ -18,6 +19,12 @@ export interface OutputOptions {
   readonly contentType?: string;
   /** Up to 4 KB as JSON; no key begins with `$`. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /**
+   * Names what this is the result of, for example `input.sourceKey`: outputs of the node with the same key are versions of
+   * one source, of which dashboards show the newest. Without one, what a reprocess writes stands beside what was there. 1 to
+   * 255 characters; kept as `sourceKey` of the metadata.
+   */
+  readonly sourceKey?: string;
   /** Compresses on the way; readers get plain bytes again unless they ask for gzip. */
   readonly gzip?: boolean;
   /** Declares that the bytes are already gzip. */
@@ -40,17 +47,23 @@ export function outputHeaders(
       `An output identifier holds 1 to 100 letters, digits, '.', '_', '-': '${identifier}'.`,
     );
   }
+  const metadata = metadataOf(options);
   return {
     'x-platform-output-identifier': identifier,
     'content-type': options.contentType ?? contentType,
     ...(options.gzip === true || options.contentEncoding === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
-    ...(options.metadata === undefined
-      ? {}
-      : { 'x-platform-output-metadata': checkedMetadata(options.metadata) }),
+    ...(metadata === undefined ? {} : { 'x-platform-output-metadata': checkedMetadata(metadata) }),
     ...(options.watermark === undefined
       ? {}
       : { 'x-platform-watermark': String(inputIdOf(options.watermark)) }),
   };
+}
+
+function metadataOf({ metadata, sourceKey }: OutputOptions): OutputOptions['metadata'] {
+  if (sourceKey === undefined) return metadata;
+  if (typeof sourceKey !== 'string' || sourceKey.trim() === '' || !sourceKeyForm.test(sourceKey))
+    throw new RangeError(`A source key has 1 to 255 characters, and no control characters: ${sourceKey}.`);
+  return { ...metadata, sourceKey };
 }
 
 export function inputIdOf(input: Input | number): number {

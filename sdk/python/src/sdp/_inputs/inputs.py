@@ -51,6 +51,20 @@ class InputInfo:
     metadata: Mapping[str, Any]
     created_at: datetime
 
+    @property
+    def source_key(self) -> str:
+        """Stays the same when its node makes it again.
+
+        The source key of the output; else what names the original of a copy that a reprocess has appended, or the source
+        of a recording; else its identifier.
+        """
+        metadata = self.metadata
+        names = [metadata.get("sourceKey"), _field(metadata.get("$copyOf"), "outputIdentifier")]
+        if metadata.get("kind") == "recording":
+            source = metadata.get("source")
+            names += [_field(source, "key"), _field(source, "outputIdentifier")]
+        return next((name for name in names if isinstance(name, str) and name), self.output_identifier)
+
 
 class Input(InputInfo):
     """An input of a task. Its metadata need no read."""
@@ -179,6 +193,10 @@ def list_inputs(calls: TaskCalls, mode: InputMode) -> Iterator[Input]:
 def input_info(wire: Json) -> InputInfo:
     """Metadata as the platform sends them."""
     return InputInfo(**_fields(wire))
+
+
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else None
 
 
 def _fields(wire: Json) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _METADATA_BYTES = 4 * 1024
+_SOURCE_KEY_CHARACTERS = 255
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ def output_headers(
     identifier: str,
     content_type: str,
     metadata: Mapping[str, Any] | None,
+    source_key: str | None,
     is_gzip: bool,
     watermark: InputInfo | int | None,
 ) -> dict[str, str | bytes]:
@@ -66,8 +69,8 @@ def output_headers(
     }
     if is_gzip:
         headers["content-encoding"] = "gzip"
-    if metadata is not None:
-        headers["x-platform-output-metadata"] = _metadata_header(metadata)
+    if metadata is not None or source_key is not None:
+        headers["x-platform-output-metadata"] = _metadata_header({} if metadata is None else metadata, source_key)
     if watermark is not None:
         headers["x-platform-watermark"] = str(input_id_of(watermark))
     return headers
@@ -78,11 +81,11 @@ def metadata_bytes(json_text: str) -> bytes:
     return json_text.replace("\x7f", "\\u007f").encode("utf-8", "replace")
 
 
-def _metadata_header(metadata: Mapping[str, Any]) -> bytes:
+def _metadata_header(metadata: Mapping[str, Any], source_key: str | None) -> bytes:
     if not isinstance(metadata, Mapping):
         raise TypeError(f"Output metadata are a dictionary, not {type(metadata).__name__}.")
     try:
-        encoded = metadata_bytes(json_text(dict(metadata)))
+        encoded = metadata_bytes(json_text(dict(metadata) | _source_key(source_key)))
     except (TypeError, ValueError) as error:
         raise type(error)(f"The output metadata are no JSON: {error}") from error
     if len(encoded) > _METADATA_BYTES:
@@ -91,3 +94,12 @@ def _metadata_header(metadata: Mapping[str, Any]) -> bytes:
     if reserved is not None:
         raise ValueError(f"Metadata keys that begin with '$' are reserved: {reserved!r}.")
     return encoded
+
+
+def _source_key(key: str | None) -> dict[str, str]:
+    if key is None:
+        return {}
+    is_name = isinstance(key, str) and key.strip() != "" and len(key) <= _SOURCE_KEY_CHARACTERS
+    if not is_name or any(unicodedata.category(character) in ("Cc", "Zl", "Zp") for character in key):
+        raise ValueError(f"A source key has 1 to {_SOURCE_KEY_CHARACTERS} characters, and no control characters: {key!r}.")
+    return {"sourceKey": key}

@@ -15,6 +15,7 @@ class WriteOptions(TypedDict, total=False):
     identifier: str | None
     content_type: str | None
     metadata: Mapping[str, Any] | None
+    source_key: str | None
     gzip: bool
     content_encoding: Literal["gzip"] | None
     watermark: InputInfo | int | None

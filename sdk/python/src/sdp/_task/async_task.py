@@ -49,7 +49,7 @@ class AsyncInput:
         """The same input for code that may wait, for example in ``asyncio.to_thread``."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in InputInfo.__dataclass_fields__:
+        if name in InputInfo.__dataclass_fields__ or name == "source_key":
             return getattr(self.sync, name)
         raise AttributeError(name)
 

@@ -152,6 +152,7 @@ class Task(Generic[C]):
         identifier: str | None = None,
         content_type: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        source_key: str | None = None,
         gzip: bool = False,
         content_encoding: Literal["gzip"] | None = None,
         watermark: InputInfo | int | None = None,
@@ -164,9 +165,9 @@ class Task(Generic[C]):
 
         ``identifier`` is unique in the node: 1 to 100 letters, digits, ``.``, ``_``, ``-``. When the node has an output
         of that name, that one is left unchanged (``created`` is false then). So include the run (``task.run_id``) and
-        the input or part of the output. Default: ``<run id>.<watermark>.<n>``, which is right as long as each attempt
-        writes in the same order. ``gzip`` compresses on the way; ``content_encoding="gzip"`` says that the bytes are
-        compressed already.
+        the input or part of the output. Default: ``<run id>.<watermark>.<n>``, right as long as each attempt writes in
+        the same order. ``source_key``, for example ``item.source_key``, names what this is the result of: of outputs
+        with the same key dashboards show the newest. ``gzip`` compresses; ``content_encoding="gzip"`` says it is done.
 
         Raises ApiError, ValueError for options out of bounds, TaskCancelled, and what the source raises.
         """
@@ -176,14 +177,14 @@ class Task(Generic[C]):
             identifier=identifier,
             content_type=content_type,
             metadata=metadata,
+            source_key=source_key,
             gzip=gzip,
             is_gzip=content_encoding == "gzip",
             moves_to=watermark,
         )
 
     def write_json(self, value: Any, **options: Unpack[WriteOptions]) -> WrittenOutput:
-        """Writes a value as JSON, ``application/json``; numbers and arrays of numpy count as those of Python. Options as for
-        :meth:`write`."""
+        """Writes a value as JSON; numbers and arrays of numpy count as those of Python. Options as for :meth:`write`."""
         options.setdefault("content_type", "application/json")
         return self.write(json_text(value).encode("utf-8"), **options)
 

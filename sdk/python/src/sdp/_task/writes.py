@@ -36,6 +36,7 @@ class Writes:
         identifier: str | None,
         content_type: str | None,
         metadata: Mapping[str, Any] | None,
+        source_key: str | None,
         gzip: bool,
         is_gzip: bool,
         moves_to: InputInfo | int | None,
@@ -48,7 +49,9 @@ class Writes:
             self._under_way.add(own)
         try:
             default = "text/plain; charset=utf-8" if isinstance(source, str) else "application/octet-stream"
-            headers = output_headers(name, content_type or default, metadata, gzip or is_gzip, moves_to)
+            headers = output_headers(
+                name, content_type or default, metadata, source_key, gzip or is_gzip, moves_to
+            )
             pieces = pieces_of(source)
             stored = gzipped(pieces) if gzip else pieces
             output = written_output(*self._calls.write(headers, stored, _waiting_for(before)))
