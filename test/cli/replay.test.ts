@@ -57,7 +57,9 @@ def add(task):
 sdp.run(add)
 `;
 
-const { folder, runSdp } = commandLine();
+const { folder, startSdp } = commandLine();
+/** In a process of its own: the runner writes to its streams. */
+const runSdp = (...command: Parameters<typeof startSdp>) => startSdp(...command).ended;
 writeFileSync(join(folder, 'add.mts'), typescript);
 writeFileSync(join(folder, 'add.py'), python);
 const kits = [

@@ -10,7 +10,9 @@ import { runnerStage } from '../support/runner.ts';
 import { ship } from '../support/templates.ts';
 import { commandLine } from './support.ts';
 
-const { folder, runSdp, startSdp } = commandLine();
+const { folder, startSdp } = commandLine();
+/** In a process of its own: the runner writes to its streams. */
+const runSdp = (...command: Parameters<typeof startSdp>) => startSdp(...command).ended;
 const stage = await runnerStage();
 const { api, people, database } = stage;
 await ship(database);
