@@ -59,7 +59,8 @@ SDP_TOKEN is a token to use instead of a sign-in. Exit codes: 0 success, 1 refus
 const cli = cliOf(program);
 for (const add of commands) add(program, cli);
 
-program.parseAsync().catch((error: unknown) => {
+/** The process ends by itself. */
+export const ended = program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.wrongUse;
     // Help has no error; else Commander has printed what is wrong with the call.

@@ -8,7 +8,7 @@ import { sweepAbandonedObjects } from '../../store/objects/pending-objects.ts';
 import { sweepSupersededOutputs } from '../../store/outputs/versions.ts';
 import { sweepRunnerInstances } from '../../store/runners/runner-instances.ts';
 import { sweepTaskUploads } from '../../store/runs/sweep-task-uploads.ts';
-import { hasPython } from '../support/has-python.ts';
+import { pythonProgram } from '../support/python-program.ts';
 import { runnerStage } from '../support/runner.ts';
 import { commandLine } from './support.ts';
 
@@ -57,12 +57,14 @@ def add(task):
 sdp.run(add)
 `;
 
-const { folder, runSdp } = commandLine();
+const { folder, startSdp } = commandLine();
+/** In a process of its own: the runner writes to its streams. */
+const runSdp = (...command: Parameters<typeof startSdp>) => startSdp(...command).ended;
 writeFileSync(join(folder, 'add.mts'), typescript);
 writeFileSync(join(folder, 'add.py'), python);
 const kits = [
   { kit: 'TypeScript', command: [process.execPath, join(checkout, 'sdk/main.ts'), join(folder, 'add.mts')] },
-  { kit: 'Python', command: ['python3', join(folder, 'add.py')] },
+  { kit: 'Python', command: [pythonProgram ?? 'python3', join(folder, 'add.py')] },
 ];
 
 /** A run over one input. */
@@ -112,7 +114,7 @@ async function completedRun() {
 }
 
 describe.each(kits)('a replay with the $kit kit', ({ kit, command }) => {
-  test.skipIf(kit === 'Python' && !hasPython)(
+  test.skipIf(kit === 'Python' && pythonProgram === undefined)(
     'fails a day later as the run did, and is over when the code is corrected',
     async () => {
       const failed = await failedRun();
@@ -133,20 +135,23 @@ describe.each(kits)('a replay with the $kit kit', ({ kit, command }) => {
     },
   );
 
-  test.skipIf(kit === 'Python' && !hasPython)('compares outputs with those of the run', async () => {
-    const { graph } = await completedRun();
-    const out = join(folder, `out-${kit}`);
-    const same = await replay([String(graph.nodes.n1), '--out', out], ...command);
-    expect([same.code, same.err]).toEqual([0, expect.stringContaining('The same as in the run.\n')]);
-    expect(readFileSync(join(out, 'outputs', 'sum'), 'utf8')).toBe('sum\n7\n');
-  });
+  test.skipIf(kit === 'Python' && pythonProgram === undefined)(
+    'compares outputs with those of the run',
+    async () => {
+      const { graph } = await completedRun();
+      const out = join(folder, `out-${kit}`);
+      const same = await replay([String(graph.nodes.n1), '--out', out], ...command);
+      expect([same.code, same.err]).toEqual([0, expect.stringContaining('The same as in the run.\n')]);
+      expect(readFileSync(join(out, 'outputs', 'sum'), 'utf8')).toBe('sum\n7\n');
+    },
+  );
 });
 
 test.each([
   ['TypeScript', 'runner.mts', typescript],
   ['Python', 'runner.py', python.replace('sdp.run(add)', '')],
 ])('without a command a replay runs the %s runner of this folder', async (kit, file, code) => {
-  if (kit === 'Python' && !hasPython) return;
+  if (kit === 'Python' && pythonProgram === undefined) return;
   const { runId } = await failedRun();
   const own = join(folder, `own-${kit}`);
   mkdirSync(own);
@@ -163,13 +168,16 @@ test.each([
   ]);
 });
 
-test.skipIf(!hasPython)('a replay runs what runner init made in Python as a plain program, too', async () => {
-  const made = join(folder, 'made-runner');
-  expect((await runSdp(['runner', 'init', made, '--python'], {})).code).toBe(0);
-  const { runId } = await failedRun();
-  const { err } = await replay([runId], 'python3', join(made, 'runner.py'));
-  expect(err).toContain('there are no rows');
-});
+test.skipIf(pythonProgram === undefined)(
+  'a replay runs what runner init made in Python as a plain program, too',
+  async () => {
+    const made = join(folder, 'made-runner');
+    expect((await runSdp(['runner', 'init', made, '--python'], {})).code).toBe(0);
+    const { runId } = await failedRun();
+    const { err } = await replay([runId], pythonProgram!, join(made, 'runner.py'));
+    expect(err).toContain('there are no rows');
+  },
+);
 
 test('a replay gives the code no variable of the platform, and says what differs', async () => {
   const { runId } = await completedRun();

@@ -1,14 +1,13 @@
 /** The examples of the runner kit, in TypeScript and Python, pass every scenario of the conformance kit. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
 import type { RunnerUnderTest } from '../../sdk/conformance/stage.ts';
+import { pythonProgram } from '../support/python-program.ts';
 import { nodeRunner, play, troubles } from './kit.ts';
 
 const sdk = fileURLToPath(new URL('../../sdk/', import.meta.url));
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 /** An example by its folder; its manifest names its node template. */
 function example(
@@ -49,12 +48,12 @@ test.concurrent('incremental-aggregation conforms', () =>
 
 const inPython = { PYTHONPATH: `${sdk}python/src`, PYTHONDONTWRITEBYTECODE: '1' };
 
-describe.skipIf(!hasPython)('in Python (skipped where there is no python3)', () => {
+describe.skipIf(pythonProgram === undefined)('in Python (skipped where there is no python3)', () => {
   test.concurrent.each([
     ['python', 'csv_to_json_lines', {}],
     ['resample-csv', 'resample_csv', { rateHz: 10 }],
     ['incremental-aggregation', 'incremental_aggregation', { column: 'speed' }],
   ])('for the node template of %s, %s conforms', (folder, module, configuration) =>
-    passes(example(folder, `python3 examples/python/${module}.py`, configuration, inPython)),
+    passes(example(folder, `"${pythonProgram}" examples/python/${module}.py`, configuration, inPython)),
   );
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { scenarios } from '../../sdk/conformance/scenarios/all.ts';
-import { hasPython } from '../support/has-python.ts';
+import { pythonProgram } from '../support/python-program.ts';
 import { nodeRunner, play, troubles } from './kit.ts';
 
 const checkout = resolve(import.meta.dirname, '../..');
@@ -54,8 +54,8 @@ test('in TypeScript it passes its tests, is typed and conforms', async () => {
   );
 });
 
-test.skipIf(!hasPython)('in Python it conforms (skipped where there is no python3)', () =>
-  conforms(make('python'), 'python3 -m sdp runner.py', {
+test.skipIf(pythonProgram === undefined)('in Python it conforms (skipped where there is no python3)', () =>
+  conforms(make('python'), `"${pythonProgram}" -m sdp runner.py`, {
     PYTHONPATH: join(checkout, 'sdk/python/src'),
     PYTHONDONTWRITEBYTECODE: '1',
   }),

@@ -5,6 +5,10 @@ import type { Database } from '../../store/connection/database.ts';
 /** Only how late a failure is told: on a busy machine everything may take many times as long as on a quiet one. */
 export const patienceMs = 100_000;
 
+/** Checks take processor time from what they wait for, so those of a long wait are further apart. */
+const shortestPauseMs = 25;
+const longestPauseMs = 100;
+
 /**
  * Waits until `check` returns something truthy, and returns it. What `check` throws counts as "not yet" and is reported
  * when the time is over.
@@ -14,7 +18,7 @@ export async function eventually<T>(
   check: () => Promise<T> | T,
   limitMs = patienceMs,
 ): Promise<Exclude<T, undefined | null | false>> {
-  const until = Date.now() + limitMs;
+  const startedAt = Date.now();
   let last: unknown;
   for (;;) {
     try {
@@ -23,8 +27,9 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    if (Date.now() > until) throw new Error(`Not within ${limitMs} ms: ${what}`, { cause: last });
-    await delay(25);
+    const waitedMs = Date.now() - startedAt;
+    if (waitedMs > limitMs) throw new Error(`Not within ${limitMs} ms: ${what}`, { cause: last });
+    await delay(Math.min(Math.max(shortestPauseMs, waitedMs / 8), longestPauseMs));
   }
 }
 
