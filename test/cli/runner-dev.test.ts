@@ -53,7 +53,7 @@ const replaceIn = (file: string, from: string, to: string) =>
 const startsIn = (log: string) => log.split('claims tasks').length - 1;
 
 describe.each([
-  { language: 'typescript', file: 'runner.ts', from: 'top, rows });', to: 'best: top, rows });' },
+  { language: 'typescript', file: 'runner.ts', from: 'top, rows };', to: 'best: top, rows };' },
   { language: 'python', file: 'runner.py', from: '"top": max', to: '"best": max' },
 ])('in $language', ({ language, file, from, to }) => {
   test.skipIf(language === 'python' && pythonProgram === undefined)(
