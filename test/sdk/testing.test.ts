@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import resampleCsv from '../../sdk/examples/resample-csv/runner.ts';
-import { defineRunner, TaskFailure } from '../../sdk/index.ts';
+import { defineRunner, type Task, TaskFailure } from '../../sdk/index.ts';
 import { CaseError, runCase, type TestInput, testTask } from '../../sdk/testing.ts';
 import { testProcesses } from '../support/processes.ts';
 
@@ -107,6 +107,21 @@ test('annotations are those that the platform would get', async () => {
     { ...none, from: '1970-01-01T00:00:01.500Z', label: 'Brake lock', tags: ['brakes'], channel: 'speed' },
     { ...none, from: '2026-03-14T09:30:00.000Z', to: '2026-03-14T09:31:00.000Z', label: 'Lap 1' },
   ]);
+});
+
+test('a run with annotations and without an output is warned that they are not published', async () => {
+  const mark = { from: 0, label: 'Lap 1' };
+  const messages = async (work: (task: Task) => Promise<unknown>, inputs: readonly string[] = []) => {
+    const run = async (task: Task) => void (await work(task));
+    const { logs } = await testTask(run, { inputs });
+    return logs.map(({ level, message }) => `${level}: ${message}`);
+  };
+  const dropped = 'warning: The run wrote no output: its annotations (2) are not published.';
+  expect(await messages((task) => task.annotate(mark, mark))).toEqual([dropped]);
+  expect(await messages((task) => task.annotate(mark).then(() => task.write('a')))).toEqual([]);
+  // A move of the watermark publishes them.
+  const moves = (task: Task) => task.eachNewInput(() => task.annotate(mark));
+  expect(await messages(moves, ['a'])).toEqual([]);
 });
 
 test('a cancel and the cap of one task come as on the platform', async () => {

@@ -18,6 +18,20 @@ from sdp.testing import run_task
 import sdp
 
 
+def test_a_run_with_annotations_and_without_an_output_is_warned_that_they_are_not_published() -> None:
+    def marks_and_writes(task: sdp.Task[Any]) -> None:
+        task.annotate(0, "Lap 1")
+        task.write("a")
+
+    def marks_and_moves(task: sdp.Task[Any]) -> None:
+        task.each_new_input(lambda _: task.annotate(0, "Lap 1"))
+
+    warned = [(line.level, line.message) for line in run_task(lambda task: task.annotate(0, "Lap 1")).logs]
+    assert warned == [("warning", "The run wrote no output: its annotations (1) are not published.")]
+    # A move of the watermark publishes them.
+    assert run_task(marks_and_writes).logs == run_task(marks_and_moves, inputs=[b"a"]).logs == ()
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [

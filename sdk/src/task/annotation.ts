@@ -1,4 +1,6 @@
+import type { TaskCalls } from '../calls/task-calls.ts';
 import type { AnnotationWire } from '../calls/wire.ts';
+import type { RunLog } from '../logs/task-log.ts';
 
 /** A moment or a range of the session with words. */
 export interface Annotation {
@@ -21,3 +23,24 @@ export function annotationWire(annotation: Annotation): AnnotationWire {
 }
 
 const timeOf = (time: Date | number) => new Date(time).toISOString();
+
+/** The annotations of one task. */
+export class Annotations {
+  readonly #calls: TaskCalls;
+  #count = 0;
+
+  constructor(calls: TaskCalls) {
+    this.#calls = calls;
+  }
+
+  async add(annotations: readonly Annotation[]): Promise<void> {
+    await this.#calls.annotate(annotations.map(annotationWire));
+    this.#count += annotations.length;
+  }
+
+  /** The platform publishes annotations with outputs, and drops those of a run that has none. */
+  warnWithoutOutput(log: RunLog): void {
+    if (this.#count > 0)
+      log.warning(`The run wrote no output: its annotations (${this.#count}) are not published.`);
+  }
+}

@@ -12,7 +12,7 @@ import { inputIdOf, type OutputOptions } from '../outputs/output-headers.ts';
 import { type WrittenOutput, writeOutput } from '../outputs/outputs.ts';
 import type { Source } from '../outputs/part-reader.ts';
 import { clip } from '../text.ts';
-import { type Annotation, annotationWire } from './annotation.ts';
+import { type Annotation, Annotations } from './annotation.ts';
 import { NodeState } from './node-state.ts';
 import { Watermark } from './watermark.ts';
 
@@ -80,6 +80,8 @@ export class Task<C = JsonObject, S = JsonObject> {
   readonly #parts: TaskParts;
   readonly #writing = new Map<Promise<unknown>, Promise<unknown>>();
   #unnamed = { watermark: 0, outputs: 0 };
+  readonly #annotations: Annotations;
+  #hasOutput = false;
   #hasMore = false;
   readonly #loops = new Set<Promise<NewInputs>>();
 
@@ -105,6 +107,7 @@ export class Task<C = JsonObject, S = JsonObject> {
     this.log = parts.log;
     this.state = new NodeState<S>(calls);
     this.watermark = new Watermark(calls, claim.incremental, this.state, () => this.written());
+    this.#annotations = new Annotations(calls);
     this.signal = calls.cancel;
     this.stopping = parts.stopping;
   }
@@ -146,12 +149,9 @@ export class Task<C = JsonObject, S = JsonObject> {
     const identifier = options.identifier ?? this.#nextIdentifier();
     const before = new Map(options.watermark === undefined ? [] : this.#writing);
     const mayCount = () => allOf(before);
-    const output = await writeOutput(this.#parts.calls, this.#parts.limits, {
-      source,
-      options,
-      identifier,
-      mayCount,
-    });
+    const { calls, limits } = this.#parts;
+    const output = await writeOutput(calls, limits, { source, options, identifier, mayCount });
+    this.#hasOutput = true;
     if (options.watermark !== undefined) this.watermark.noteOutput(options.watermark);
     return output;
   }
@@ -183,7 +183,7 @@ export class Task<C = JsonObject, S = JsonObject> {
    * @throws ApiError, for example `invalid_request`
    */
   annotate(...annotations: readonly Annotation[]): Promise<void> {
-    return this.#parts.calls.annotate(annotations.map(annotationWire));
+    return this.#annotations.add(annotations);
   }
 
   /** The node's own newest output, as of the first call; null when it has none. */
@@ -278,6 +278,7 @@ export class Task<C = JsonObject, S = JsonObject> {
         'The code returned while eachNewInput was running: write "await task.eachNewInput(...)".',
       );
     await this.written();
+    if (!this.#hasOutput && !this.watermark.hasMoved) this.#annotations.warnWithoutOutput(this.log);
   }
 
   /** Waits for outputs that the code did not wait for. @throws what a write throws */

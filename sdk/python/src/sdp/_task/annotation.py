@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._inputs.inputs import parse_time
+
+if TYPE_CHECKING:
+    from .._calls.task_calls import TaskCalls
+    from .._logs.task_log import TaskLog
 
 Moment = datetime | str | float
 """A datetime or ISO 8601 text, without a zone in UTC; or seconds: since 1970, or since the beginning of a recording."""
@@ -49,3 +53,21 @@ def _datetime_of(moment: Moment) -> datetime:
         raise ValueError(
             f"'{moment}' is no time: it must be like 2026-03-01T10:00:00Z, a datetime or a number of seconds."
         ) from None
+
+
+class Annotations:
+    """The annotations of one task."""
+
+    def __init__(self, calls: TaskCalls) -> None:
+        self._calls = calls
+        self._count = 0
+
+    def add(self, annotation: dict[str, Any]) -> None:
+        """Marks a moment or a range."""
+        self._calls.annotate([annotation])
+        self._count += 1
+
+    def warn_unless_published(self, has_output: bool, log: TaskLog) -> None:
+        """The platform publishes annotations with outputs, and drops those of a run that has none."""
+        if self._count > 0 and not has_output:
+            log.warning("The run wrote no output: its annotations (%s) are not published.", self._count)

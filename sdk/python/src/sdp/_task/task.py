@@ -18,7 +18,7 @@ from .._outputs.headers import WrittenOutput, input_id_of
 from .._outputs.source import Source
 from .._text import clip
 from ..errors import FailureCategory, TaskCancelled, TaskFailure
-from .annotation import Moment, annotation_wire
+from .annotation import Annotations, Moment, annotation_wire
 from .configured import C
 from .outcome import REASON_CHARACTERS
 from .state import NodeState
@@ -81,6 +81,7 @@ class Task(Generic[C]):
         self._parts = parts
         self._has_more = False
         self._writes = Writes(parts.calls, claim["runId"])
+        self._annotations = Annotations(parts.calls)
         self.task_id: str = claim["taskId"]
         self.run_id: str = claim["runId"]
         """The same for all attempts at the same work."""
@@ -232,11 +233,10 @@ class Task(Generic[C]):
     ) -> None:
         """Marks a moment, or with ``end`` a range, of the session with words.
 
-        People see it on the time axis once the outputs of this run are published; the same annotation of a node counts
-        once, and a run without an output has none. A time is a datetime, ISO 8601 text, both without a zone in UTC, or
-        a number of seconds: since 1970, or since the beginning of a recording without dates.
+        People see it on the time axis once outputs of this run are published; the same one of a node counts once. A
+        time is a datetime or ISO 8601 text, both without a zone in UTC, or seconds: since 1970 or a recording's start.
         """
-        self._parts.calls.annotate([annotation_wire(start, end, label, text, tags, channel)])
+        self._annotations.add(annotation_wire(start, end, label, text, tags, channel))
 
     def each_new_input(
         self, handle: Callable[[Input], object], *, advance: Literal["each", "by-hand"] = "each"
@@ -270,8 +270,7 @@ class Task(Generic[C]):
         return self.end_loop(handled, rejected)
 
     def ends_at_shutdown(self, handled: int) -> bool:
-        """Whether a loop over new inputs must end. Raises TaskCancelled before the first input: a task that is completed
-        without any would leave them all unread."""
+        """Whether a loop over new inputs must end. Raises TaskCancelled before the first: all would be left unread."""
         if not self.stopping.is_set():
             return False
         if handled == 0 and not self.watermark.has_moved:
@@ -298,3 +297,4 @@ class Task(Generic[C]):
     def finish(self) -> None:
         """Waits for writes that threads of the code have begun."""
         self._writes.wait()
+        self._annotations.warn_unless_published(self._writes.has_output or self.watermark.has_moved, self.log)

@@ -26,6 +26,7 @@ class Writes:
         self._lock = threading.Lock()
         self._under_way: set[Future[None]] = set()
         self._unnamed = (0, 0)
+        self.has_output = False
         self._process = os.getpid()
 
     def write(
@@ -62,6 +63,7 @@ class Writes:
         finally:
             with self._lock:
                 self._under_way.discard(own)
+        self.has_output = True
         if moves_to is not None:
             watermark.note_output(moves_to)
         return output
