@@ -211,7 +211,7 @@ const addChanging: AddCommand = (sessions, cli) => {
     });
   for (const [name, what, done] of [
     ['freeze', 'Freezes a session: no uploads, no joins, no new tasks.', 'frozen'],
-    ['unfreeze', 'Unfreezes a session.', 'not frozen'],
+    ['unfreeze', 'Unfreezes a session.', 'no longer frozen'],
   ] as const) {
     sessions
       .command(name)

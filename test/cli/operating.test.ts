@@ -75,7 +75,7 @@ test('sessions are found, read, frozen, closed and deleted, the last only after 
   expect((await sdp(['sessions', 'show', sessionId])).out).toMatch(/n1 +t-\S+ +NeverBegan/);
   expect((await sdp(['sessions', 'freeze', sessionId])).out).toBe('Session is frozen.\n');
   expect((await sdp(['sessions', 'retry-failed', sessionId])).err).toContain('Session is frozen. (400');
-  expect((await sdp(['sessions', 'unfreeze', sessionId])).out).toBe('Session is not frozen.\n');
+  expect((await sdp(['sessions', 'unfreeze', sessionId])).out).toBe('Session is no longer frozen.\n');
   expect((await sdp(['sessions', 'retry-failed', sessionId])).out).toBe('Retried runs: 0.\n');
   expect((await json('sessions', 'repair', sessionId)).sessionId).toBe(sessionId);
   expect((await sdp(['sessions', 'close', sessionId, '--reason', 'Over.'])).out).toMatch(/^Closed at/);

@@ -17,7 +17,7 @@ export interface Annotation {
 }
 
 /** @throws RangeError for a time that is none */
-export function annotationWire(annotation: Annotation): AnnotationWire {
+function annotationWire(annotation: Annotation): AnnotationWire {
   const { from, to, label, text = '', tags = [], channel = null } = annotation;
   return { from: timeOf(from), to: to === undefined ? null : timeOf(to), label, text, tags, channel };
 }
