@@ -179,6 +179,7 @@ const described = (session: SessionDetails) =>
       Simulation: session.simulationName,
       Owner: session.owner.name ?? session.owner.id,
       State: session.frozen ? `${session.state}, frozen` : session.state,
+      Closed: typeof session.metadata?.closedAt === 'string' ? time(session.metadata.closedAt) : undefined,
       'Last activity': time(session.lastActivityAt),
       Created: time(session.createdAt),
       Dashboards: session.dimensions.map(({ name, url }) => `${name} ${url}`).join(', '),

@@ -79,6 +79,7 @@ test('sessions are found, read, frozen, closed and deleted, the last only after 
   expect((await sdp(['sessions', 'retry-failed', sessionId])).out).toBe('Retried runs: 0.\n');
   expect((await json('sessions', 'repair', sessionId)).sessionId).toBe(sessionId);
   expect((await sdp(['sessions', 'close', sessionId, '--reason', 'Over.'])).out).toMatch(/^Closed at/);
+  expect((await sdp(['sessions', 'show', sessionId])).out).toMatch(/^Closed +\d{4}-\d\d-\d\d /m);
   expect(await sdp(['sessions', 'delete', sessionId])).toMatchObject({ code: 2 });
   expect((await sdp(['sessions', 'delete', sessionId, '--yes'])).out).toBe('Deleted.\n');
   expect((await sdp(['sessions', 'show', sessionId])).err).toContain('Session not found. (404, request ');
