@@ -83,7 +83,13 @@ test('a secret of a webhook stands alone in the standard output, when it is made
 
 test('a delivery that waits behind another of its session says so', async () => {
   const graph = await stage.chainOf(1);
-  const made = await sdp('webhooks', 'create', 'https://hooks.example.org/sdp', '--event', 'output.published');
+  const made = await sdp(
+    'webhooks',
+    'create',
+    'https://hooks.example.org/sdp',
+    '--event',
+    'output.published',
+  );
   const [, id = ''] = /^The secret of webhook (\S+) is shown once\.\n$/.exec(made.err) ?? [];
   for (const name of ['lap-1', 'lap-2'])
     await stage.upload(graph, 'input', '1', { 'x-platform-output-identifier': name });
