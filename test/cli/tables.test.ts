@@ -80,3 +80,23 @@ test('a secret of a webhook stands alone in the standard output, when it is made
   expect(again.out).toMatch(/^Queued again as [0-9a-f-]{36}\.\n$/);
   expect((await sdp('webhooks', 'deliveries', id)).out).toContain(again.out.slice(16, 52));
 });
+
+test('a delivery that waits behind another of its session says so', async () => {
+  const graph = await stage.chainOf(1);
+  const made = await sdp(
+    'webhooks',
+    'create',
+    'https://hooks.example.org/sdp',
+    '--event',
+    'output.published',
+  );
+  const [, id = ''] = /^The secret of webhook (\S+) is shown once\.\n$/.exec(made.err) ?? [];
+  for (const name of ['lap-1', 'lap-2'])
+    await stage.upload(graph, 'input', '1', { 'x-platform-output-identifier': name });
+  const { code, out } = await sdp('webhooks', 'deliveries', id);
+  expect(code).toBe(0);
+  const [head, second, first] = out.trimEnd().split('\n');
+  expect(head).toMatch(/ {2}LAST ATTEMPT {2}NEXT ATTEMPT$/);
+  expect(second).toMatch(/ pending +0 +- +after an earlier one of its session$/);
+  expect(first).toMatch(/ pending +0 +- +\d{4}-\S+ \S+Z$/);
+});

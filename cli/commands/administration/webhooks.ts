@@ -1,7 +1,7 @@
 /** `sdp webhooks`: addresses that the platform notifies of events. A new secret is shown once. */
 import { Option } from 'commander';
 import type { Query } from '../../../client/api-client.ts';
-import type { WebhookChangeRequest, WebhookRequest } from '../../../client/types.ts';
+import type { WebhookChangeRequest, WebhookDelivery, WebhookRequest } from '../../../client/types.ts';
 import { type AddCommand, collectOption, examples, id, uuid, wholeNumber } from '../../cli.ts';
 import { UsageError } from '../../errors.ts';
 import { findProject } from '../../find-by-name.ts';
@@ -174,7 +174,13 @@ const addDeliveries: AddCommand = (webhooks, cli) => {
             STATE: ({ state }) => state,
             ATTEMPTS: ({ attemptCount }) => attemptCount,
             'LAST ATTEMPT': ({ attempts }) => attempts.at(-1)?.error ?? attempts.at(-1)?.status ?? null,
+            'NEXT ATTEMPT': nextAttempt,
           }) + more,
       );
     });
 };
+
+function nextAttempt({ state, nextAttemptAt }: WebhookDelivery): string | null {
+  if (state !== 'pending') return null;
+  return nextAttemptAt === null ? 'after an earlier one of its session' : time(nextAttemptAt);
+}
