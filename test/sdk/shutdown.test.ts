@@ -1,7 +1,8 @@
 /** The orderly end of a runner process. */
+import { getEventListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import { defineRunner, startRunner } from '../../sdk/index.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { defineRunner, startRunner, type Task } from '../../sdk/index.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { contractStage } from './support/contract-stage.ts';
@@ -225,4 +226,26 @@ test('a task that comes when the runner stops is released, which counts as no at
   expect(first.runs[0]?.outcome).toBe('no-output');
   expect(second.runs[0]).toMatchObject({ state: 'queued', attempt: 1 });
   expect(second.runs[0]?.claims.map(({ end }) => end?.how)).toEqual(['release']);
+});
+
+test('a runner keeps no listener of a task that has ended, nor of itself', async () => {
+  const { signal } = new AbortController();
+  const listening = vi.spyOn(EventTarget.prototype, 'addEventListener');
+  onTestFinished(() => listening.mockRestore());
+  const graph = await stage.chainOf(1);
+  const run = async (task: Task) => void (await task.write('x'));
+  const runner = await stage.start(defineRunner({ templates: [graph.template], run }), { signal });
+  const tasks = 5;
+  for (let count = 1; count <= tasks; count += 1) {
+    await stage.upload(graph, 'input', `bytes ${count}`);
+    await eventually('the task ended', async () => {
+      const claims = await stage.claims(graph, 'n1');
+      return claims.length === count && claims.every(({ ending }) => ending === 'complete');
+    });
+  }
+  const signals = new Set(listening.mock.contexts.filter((target) => target instanceof AbortSignal));
+  const counts = [...signals].map((each) => getEventListeners(each, 'abort').length);
+  expect(Math.max(...counts)).toBeLessThan(tasks);
+  await runner.stop();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -194,11 +194,15 @@ class Performance {
     if (aborting.aborted) return;
     const sentence = 'the code of an aborted task runs on; no new task is claimed';
     const report = setTimeout(() => settings.log('warn', sentence, { ...this.#ids }), settleMs);
-    const left = new Promise<void>((resolve) => {
-      if (leaving.aborted) resolve();
-      leaving.addEventListener('abort', () => resolve(), { once: true });
+    // What waits for a signal of the whole runner is taken back, or each task would stay in memory.
+    const left = Promise.withResolvers<void>();
+    const onLeaving = () => left.resolve();
+    leaving.addEventListener('abort', onLeaving, { once: true });
+    if (leaving.aborted) onLeaving();
+    await Promise.race([running, left.promise]).finally(() => {
+      clearTimeout(report);
+      leaving.removeEventListener('abort', onLeaving);
     });
-    await Promise.race([running, left]).finally(() => clearTimeout(report));
   }
 }
 

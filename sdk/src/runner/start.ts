@@ -102,6 +102,7 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
   stopping.signal.addEventListener('abort', onStopping, { once: true });
   const ended = allEnded.then(async (results) => {
     for (const timer of timers) clearTimeout(timer);
+    signal?.removeEventListener('abort', onCallerStops);
     await heartbeats.close();
     await Promise.all(instanceIds.map((instanceId) => signOff(connection, instanceId)));
     connection.close();
@@ -114,8 +115,9 @@ function work(parts: Parts, signal: AbortSignal | undefined): RunningRunner {
     await ended;
   };
   ended.catch(() => undefined);
-  if (signal?.aborted) stopping.abort();
-  signal?.addEventListener('abort', () => stopping.abort(), { once: true });
+  const onCallerStops = () => stopping.abort();
+  if (signal?.aborted) onCallerStops();
+  signal?.addEventListener('abort', onCallerStops, { once: true });
   return { instanceIds, ended, stop };
 }
 

@@ -1,6 +1,6 @@
 /** The platform of a test file with runners of the kit on it. */
 import { afterEach } from 'vitest';
-import { type Runner, type RunningRunner, type StartOptions, startRunner } from '../../../sdk/index.ts';
+import { type Runner, type RunningRunner, startRunner } from '../../../sdk/index.ts';
 import { ask, tokenOf } from '../../support/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Graph } from '../../support/graph.ts';
@@ -9,7 +9,7 @@ import { type RunnerStage, runnerStage } from '../../support/runner.ts';
 
 export interface KitStage extends RunnerStage {
   /** Starts a runner in this process with a developer's token; it is stopped after the test. */
-  start(runner: Runner, options?: StartOptions): Promise<RunningRunner>;
+  start(runner: Runner, options?: Parameters<typeof startRunner>[1]): Promise<RunningRunner>;
   /** Starts a module of the tests as a runner process; resolves when it claims tasks. */
   startProcess(module: string, variables: Readonly<Record<string, string>>): Promise<TestProcess>;
   /** As `startProcess`, without waiting. */
