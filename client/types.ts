@@ -516,6 +516,10 @@ export interface ReportPreviewRequest {
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
     /** An Excel number format; empty: the default of the type. */
     readonly format?: string | undefined;
+    /**
+     * The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others,
+     * of `annotations` and of `channels` are named with their source.
+     */
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
     /** Default: the position in the list. */
     readonly order?: number | undefined;
@@ -526,6 +530,10 @@ export interface ReportPreviewRequest {
     readonly expression: string;
     /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
+    /**
+     * The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others,
+     * of `annotations` and of `channels` are named with their source.
+     */
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
   /** Part of the name of the dashboard; for a report over sessions, of the dashboard or the session. */
@@ -558,6 +566,10 @@ export interface ReportChange {
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
     /** An Excel number format; empty: the default of the type. */
     readonly format?: string | undefined;
+    /**
+     * The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others,
+     * of `annotations` and of `channels` are named with their source.
+     */
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
     /** Default: the position in the list. */
     readonly order?: number | undefined;
@@ -568,6 +580,10 @@ export interface ReportChange {
     readonly expression: string;
     /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
+    /**
+     * The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others,
+     * of `annotations` and of `channels` are named with their source.
+     */
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
   /**
@@ -599,6 +615,10 @@ export interface NewReport {
     readonly type?: 'string' | 'number' | 'boolean' | 'date' | 'duration' | undefined;
     /** An Excel number format; empty: the default of the type. */
     readonly format?: string | undefined;
+    /**
+     * The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others,
+     * of `annotations` and of `channels` are named with their source.
+     */
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
     /** Default: the position in the list. */
     readonly order?: number | undefined;
@@ -609,6 +629,10 @@ export interface NewReport {
     readonly expression: string;
     /** Rows are kept when the expression equals this value. */
     readonly value: string | number | boolean | null;
+    /**
+     * The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others,
+     * of `annotations` and of `channels` are named with their source.
+     */
     readonly source?: 'dimension' | 'metadata' | 'scenarioInstance' | 'user' | 'dashboard' | undefined;
   }[] | undefined;
 }

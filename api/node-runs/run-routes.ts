@@ -1,8 +1,10 @@
 /** Runs of nodes: what ran, who ran it, and over which inputs. */
+
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';
 import { limits } from '../../domain/limits.ts';
+import { fileNameOf } from '../../domain/outputs/file-name.ts';
 import { configurationOf } from '../../domain/templates/node-configuration.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { inTimeOrder } from '../../http/schemas.ts';
@@ -10,7 +12,7 @@ import { findNodeRuns } from '../../store/run-views/find-runs.ts';
 import { findRunDetails, type RunDetails } from '../../store/run-views/run-details.ts';
 import { type People, peopleOf } from '../identity/participants.ts';
 import { defineRoute } from '../route.ts';
-import { fileNameOf, presentNodeRun, presentRunPage } from './present.ts';
+import { presentNodeRun, presentRunPage } from './present.ts';
 import { runSearchSchema } from './query-schema.ts';
 import { nodeRunListSchema, runDetailsSchema, runParams } from './schema.ts';
 

@@ -34,6 +34,12 @@ const newReportKey = () =>
 
 const expressionText = () => longText().min(1);
 
+const ownSource = () =>
+  z.enum(reportSources).default('dimension').meta({
+    description:
+      'The source whose fields the expression may name alone: `name` for `dimension.name`. Those of the others, of `annotations` and of `channels` are named with their source.',
+  });
+
 const column = z.object({
   columnKey: itemKey(),
   name: nameText(),
@@ -44,7 +50,7 @@ const column = z.object({
   format: optionalText(100)
     .default('')
     .meta({ description: 'An Excel number format; empty: the default of the type.' }),
-  source: z.enum(reportSources).default('dimension'),
+  source: ownSource(),
   order: int32().optional().meta({ description: 'Default: the position in the list.' }),
 });
 const filter = z.object({
@@ -53,7 +59,7 @@ const filter = z.object({
   value: z
     .union([z.string().max(1000), z.number(), z.boolean(), z.null()])
     .meta({ description: 'Rows are kept when the expression equals this value.' }),
-  source: z.enum(reportSources).default('dimension'),
+  source: ownSource(),
 });
 
 const fields = {

@@ -1,4 +1,5 @@
 /** Why a node is not running, or no longer running, in sentences for operators. */
+import { fileNameOf } from '../outputs/file-name.ts';
 import type { FullLimit } from '../runners/concurrency.ts';
 import type { VisibleNodeState } from './node-state.ts';
 import { describeFailure, type FailureCategory, type OpenRunState, waitsForParents } from './run-plan.ts';
@@ -77,6 +78,7 @@ export interface ExplainFacts {
   readonly rejectedInputs: number;
   readonly lastRejection: {
     readonly outputIdentifier: string;
+    readonly metadata: Readonly<Record<string, unknown>> | null;
     readonly category: FailureCategory;
     readonly reason: string;
   } | null;
@@ -111,7 +113,8 @@ export function explainNode(facts: ExplainFacts): Explanation {
 
 function rejections({ rejectedInputs, lastRejection: last }: ExplainFacts): string {
   if (last === null) return '';
-  const lastly = `${last.outputIdentifier} (${describeFailure({ ...last, reason: withoutStop(last.reason) })})`;
+  const input = fileNameOf(last.metadata) ?? last.outputIdentifier;
+  const lastly = `${input} (${describeFailure({ ...last, reason: withoutStop(last.reason) })})`;
   return rejectedInputs === 1
     ? ` Its input ${lastly} is rejected.`
     : ` ${rejectedInputs} of its inputs are rejected, the last of them ${lastly}.`;

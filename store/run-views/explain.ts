@@ -87,7 +87,8 @@ const nodeStatement = `
          t.runner_type, y.runtime,
          (select count(*) from queued_upload q where q.node_instance_id = n.id) as queued_uploads,
          ${rejectedCount('n.id')} as rejected_inputs,
-         (select json_build_object('outputIdentifier', o.output_identifier, 'category', j.category, 'reason', j.reason)
+         (select json_build_object('outputIdentifier', o.output_identifier, 'metadata', o.metadata,
+                                   'category', j.category, 'reason', j.reason)
             from rejected_input j join node_output o on o.id = j.output_id where j.node_instance_id = n.id
            order by j.rejected_at desc limit 1) as last_rejection
     from node_instance n join session s on s.id = n.session_id join node_template t on t.id = n.node_template_id

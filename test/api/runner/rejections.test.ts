@@ -12,7 +12,9 @@ const why = { category: 'validation', reason: 'line 3: no time.' };
 async function held(inputs: number, options: { incremental?: boolean } = {}) {
   const graph = await stage.chainOf(1, options);
   const ids: number[] = [];
-  for (let at = 0; at < inputs; at += 1) ids.push((await stage.upload(graph, 'input', `${at}`)).body.id);
+  const file = { 'x-platform-output-metadata': '{"fileName":"lap.csv"}' };
+  for (let at = 0; at < inputs; at += 1)
+    ids.push((await stage.upload(graph, 'input', `${at}`, file)).body.id);
   const runner = stage.runner();
   const task = await runner.acquire(graph.template);
   return { graph, ids, runner, taskId: task.taskId as string, runId: task.runId as string };
@@ -243,9 +245,7 @@ describe('a rejected input', () => {
     const explain = () => get(`/node-instance/${graph.nodes.n1}/explain`);
     expect((await explain()).facts.rejectedInputs).toBe(0);
     await reject(runner, taskId, ids[0]);
-    expect((await explain()).sentence).toMatch(
-      / Its input \S+ \(validation: line 3: no time\) is rejected\.$/,
-    );
+    expect((await explain()).sentence).toMatch(/ lap\.csv \(validation: line 3: no time\) is rejected\.$/);
     await reject(runner, taskId, ids[1]);
     await runner.end(taskId, 'complete', { outcome: 'no-output' });
     expect(await explain()).toMatchObject({

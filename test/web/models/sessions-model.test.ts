@@ -153,13 +153,13 @@ describe('metadata that are edited', () => {
   const metadata = { track: { name: 'Spa', length: 7004 }, wet: false, tags: ['a'], 'a.b': 1, openedBy: 'x' };
   const entries = entriesOf(metadata);
 
-  test('are entries by name, without people and what the platform says', () => {
+  test('are entries in the order of their names, without people and what the platform says', () => {
     expect(entries.map(({ keys }) => keys)).toEqual([
-      ['track', 'name'],
-      ['track', 'length'],
-      ['wet'],
-      ['tags'],
       ['a.b'],
+      ['tags'],
+      ['track', 'length'],
+      ['track', 'name'],
+      ['wet'],
     ]);
     expect(entriesOf({ machineGroup: 1, status: 'open', driver: 'MV' })).toEqual([
       { keys: ['driver'], value: 'MV' },

@@ -243,6 +243,14 @@ describeInBrowser('the list of sessions', () => {
     expect(stored).toEqual({ metadata: { driver: 'CL', tyre: { laps: 12 } } });
   });
 
+  test('the focus goes into the form of the metadata, and back to its button', async () => {
+    const edit = page.getByRole('button', { name: 'Edit metadata' });
+    await edit.press('Enter');
+    await page.locator('[aria-label="Value of driver"]:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('button:focus', { hasText: 'Edit metadata' }).waitFor();
+  });
+
   test.each(appearances)('is accessible and fits in $name', async (appearance) => {
     await wear(page, appearance);
     await page.goto(`${api.url}/sessions`);

@@ -165,7 +165,12 @@ export function operatorTests(work: () => Work): void {
     await page.getByText('No sessions yet').waitFor();
     await page.getByRole('link', { name: 'All sessions' }).click();
     await page.getByText('No matching sessions').waitFor();
+    await page.goBack();
     await page.getByRole('button', { name: 'New session' }).click();
+    await dialog
+      .getByLabel('Project')
+      .locator('option:checked', { hasText: 'Night flights' })
+      .waitFor({ state: 'attached' });
     await dialog.getByLabel('Name').fill('First night');
     await dialog.getByRole('button', { name: 'Create session' }).click();
     await page.getByRole('heading', { name: 'First night' }).waitFor();

@@ -146,7 +146,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
           <td data-label="Project" class="wrap-anywhere">
             {row.projectTitle}
           </td>
-          <td data-label="Owner" class="wrap-anywhere">
+          <td data-label="Owner" class="wrap-words">
             {ownerOf(row)}
           </td>
           <td data-label="Updated" class="nowrap">

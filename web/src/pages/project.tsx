@@ -8,6 +8,7 @@ import { ProjectFiles } from '../project/files.tsx';
 import { NewestSessions } from '../project/newest-sessions.tsx';
 import { TrendChart } from '../project/trend-chart.tsx';
 import { useAbilities } from '../role.ts';
+import { AddButton } from '../ui/buttons.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Failure, Placeholder } from '../ui/notice.tsx';
@@ -60,21 +61,7 @@ function ProjectBody({ project, projects, reload }: ProjectProps & { reload: () 
   const rows = sessions.data?.sessions ?? [];
   return (
     <div class="page">
-      <header class="session-head">
-        <nav class="crumbs" aria-label="Path">
-          <a href="/project-list">Projects</a>
-        </nav>
-        <div class="page-head">
-          <h1>{project.title}</h1>
-          <div class="actions">
-            <EditProject project={project} projects={projects} saved={reload} />
-            <a class="button" href={`/sessions?project=${project.id}`}>
-              All sessions
-            </a>
-          </div>
-        </div>
-        {project.description !== '' && <p class="faint">{project.description}</p>}
-      </header>
+      <ProjectHead project={project} projects={projects} reload={reload} />
       {sessions.error !== null && (
         <Failure what="Its sessions could not be listed." error={sessions.error} retry={sessions.reload} />
       )}
@@ -83,7 +70,11 @@ function ProjectBody({ project, projects, reload }: ProjectProps & { reload: () 
           {sessions.data === null && sessions.error === null && (
             <Placeholder rows={6} label="Loading sessions" />
           )}
-          {sessions.data !== null && rows.length === 0 && <Empty title="No sessions yet" />}
+          {sessions.data !== null && rows.length === 0 && (
+            <Empty title="No sessions yet">
+              <p>Make a new session, then drop a recording on its page.</p>
+            </Empty>
+          )}
           {rows.length > 0 && <TrendChart sessions={rows} pinned={project.pinnedMetadata} />}
           {rows.length > 0 && (
             <section class="section">
@@ -99,11 +90,56 @@ function ProjectBody({ project, projects, reload }: ProjectProps & { reload: () 
   );
 }
 
+function ProjectHead({ project, projects, reload }: ProjectProps & { reload: () => void }) {
+  return (
+    <header class="session-head">
+      <nav class="crumbs" aria-label="Path">
+        <a href="/project-list">Projects</a>
+      </nav>
+      <div class="page-head">
+        <h1>{project.title}</h1>
+        <div class="actions">
+          <EditProject project={project} projects={projects} saved={reload} />
+          <a class="button" href={`/sessions?project=${project.id}`}>
+            All sessions
+          </a>
+          <AddSession project={project} projects={projects} />
+        </div>
+      </div>
+      {project.description !== '' && <p class="faint">{project.description}</p>}
+    </header>
+  );
+}
+
 /** The form's code is fetched when it is opened. */
 const FormLoader = lazy(
   () => import('../project/project-form.tsx').then((module) => module.ProjectForm),
   null,
 );
+
+const NewSessionLoader = lazy(
+  () => import('../sessions/new-session.tsx').then((module) => module.NewSession),
+  null,
+);
+
+function AddSession({ project, projects }: ProjectProps) {
+  const templates = useResource('templates', listTemplates);
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <AddButton disabled={(templates.data ?? []).length === 0} onClick={() => setIsOpen(true)}>
+        New session
+      </AddButton>
+      {isOpen && templates.data !== null && (
+        <NewSessionLoader
+          world={{ keys: [], projects, templates: templates.data }}
+          projectId={project.id}
+          onClose={() => setIsOpen(false)}
+        />
+      )}
+    </>
+  );
+}
 
 function EditProject({ project, projects, saved }: ProjectProps & { saved: () => void }) {
   const { changeProjects } = useAbilities();

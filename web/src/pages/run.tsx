@@ -1,10 +1,11 @@
 import { formatExactly } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
 import { isMissing } from '../http.ts';
-import { runnerTitle, titleOf, withoutCategory } from '../names.ts';
+import { titleOf, withoutCategory } from '../names.ts';
 import { type NodeRunDetails, readRun } from '../runs/api.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
 import { elapsedOf, formatRest, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
+import { placeOf } from '../runs/place.ts';
 import { RunActions } from '../runs/run-actions.tsx';
 import { RunBadge } from '../runs/run-badge.tsx';
 import { RunFacts } from '../runs/run-facts.tsx';
@@ -117,16 +118,10 @@ function State({ run, isLive }: { run: NodeRunDetails; isLive: boolean }) {
 /** `by pit-wall-3 (1.4.0) for 16 s`, `next attempt in 2 min`, `took 4 s`. */
 function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
   const last = run.attempts.at(-1);
-  const by = last === undefined ? null : runnerOf(last);
+  const by = last === undefined ? null : placeOf(last, run);
   const elapsed = elapsedOf(run, now);
-  if (run.state === 'held' && last !== undefined) {
-    const words = segmentsOf(run, last, now).at(-1)?.words.replace('running ', '') ?? '';
-    return (
-      <span title={run.heldBy?.instanceId}>
-        on {by ?? runnerTitle(run.heldBy?.instanceId ?? '')} {words}
-      </span>
-    );
-  }
+  // How long it has run stands with its progress.
+  if (run.state === 'held') return by && <span title={run.heldBy?.instanceId}>on {by}</span>;
   if (run.state === 'waiting' && run.nextAttemptAt !== null) {
     const leftMs = Date.parse(run.nextAttemptAt) - now;
     return (

@@ -13,6 +13,18 @@ export const weekdays = [
 
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
+/** `Mon, 7 Dec 2026, 06:30`, by the same clock as the rest. */
+export const nextText = (at: string, timeZone: string): string =>
+  new Intl.DateTimeFormat('en-GB', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone,
+  }).format(new Date(at));
+
 type Timing = Pick<ReportSchedule, 'every' | 'at' | 'weekday' | 'dayOfMonth' | 'timeZone'>;
 
 /** `Every Monday at 06:30, Europe/Berlin` */

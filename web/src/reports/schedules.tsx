@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Project, ReportCatalog } from '../api.ts';
 import { listProjects } from '../api.ts';
-import { formatBytes, formatDateTime, plural } from '../format.ts';
+import { formatBytes, formatDateTime, formatExactly, plural } from '../format.ts';
 import { useAction, useEvery, useResource } from '../hooks.ts';
 import { attachmentName, saveAnswer } from '../save.ts';
 import { Moment } from '../ui/ago.tsx';
@@ -21,7 +21,7 @@ import {
   runSchedule,
 } from './schedule-api.ts';
 import { ScheduleForm } from './schedule-form.tsx';
-import { whenText } from './schedule-words.ts';
+import { nextText, whenText } from './schedule-words.ts';
 
 const filesEveryMs = 3_000;
 const listEveryMs = 10_000;
@@ -128,6 +128,18 @@ function projectName({ projectId }: ReportSchedule, projects: readonly Project[]
   return projects?.find(({ id }) => id === projectId)?.title ?? `project ${projectId}`;
 }
 
+function NextTime({ schedule: { nextAt, timeZone } }: { schedule: ReportSchedule }) {
+  if (nextAt === null) return <>disabled</>;
+  return (
+    <>
+      next{' '}
+      <time dateTime={nextAt} title={formatExactly(nextAt)}>
+        {nextText(nextAt, timeZone)}
+      </time>
+    </>
+  );
+}
+
 function ScheduleCard(props: {
   schedule: ReportSchedule;
   name: string;
@@ -155,7 +167,7 @@ function ScheduleCard(props: {
           <p class="faint">
             {whenText(schedule)} · {props.project} · {schedule.format}
             {schedule.periodDays !== null && ` · last ${plural(schedule.periodDays, 'day', 'days')}`} ·{' '}
-            {schedule.nextAt === null ? 'disabled' : `next ${formatDateTime(schedule.nextAt)}`}
+            {<NextTime schedule={schedule} />}
           </p>
         </div>
         {onOpen !== null && (

@@ -1,7 +1,7 @@
 /** Runs as people read them. Pure: tested without a browser. */
 
 import type { NodeInstanceProgress, NodeRun, NodeRunAttempt } from '../../../client/types.ts';
-import { formatDuration } from '../format.ts';
+import { formatCount, formatDuration } from '../format.ts';
 import { runnerTitle } from '../names.ts';
 
 export function isOpenRun({ state }: Pick<NodeRun, 'state'>): boolean {
@@ -70,7 +70,11 @@ export function progressWords(run: NodeRun, nowMs: number): string | null {
   const progress = run.heldBy?.progress ?? null;
   if (progress === null) return null;
   const { done, total, unit } = progress;
-  const counted = [String(done), ...(total === null ? [] : ['of', String(total)]), ...(unit ? [unit] : [])];
+  const counted = [
+    formatCount(done),
+    ...(total === null ? [] : ['of', formatCount(total)]),
+    ...(unit ? [unit] : []),
+  ];
   if (total === null || total <= 0) return counted.join(' ');
   const share = Math.min(1, done / total);
   const startedAt = run.attempts.at(-1)?.startedAt ?? null;

@@ -8,12 +8,18 @@ import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import type { NodeRunDetails } from './api.ts';
+import { writtenName } from './written-name.ts';
 
 const shownFiles = 20;
 
 /** What a run was given, what it wrote, its configuration, and who acted on it. */
 export function RunFacts({ run }: { run: NodeRunDetails }) {
   const configuration = JSON.stringify(run.configuration, null, 2);
+  const outputs = run.outputs.map((output) => ({
+    ...output,
+    fileName: writtenName(run, output.fileName),
+    note: output.published ? '' : 'staged',
+  }));
   return (
     <div class="run-facts">
       <section class="run-part" aria-label="Inputs">
@@ -38,7 +44,7 @@ export function RunFacts({ run }: { run: NodeRunDetails }) {
       <section class="run-part" aria-label="Outputs">
         <h2>Outputs</h2>
         {run.outputs.length === 0 && <p class="faint">None.</p>}
-        <Files files={run.outputs.map((output) => ({ ...output, note: output.published ? '' : 'staged' }))} />
+        <Files files={outputs} />
       </section>
       <section class="run-part" aria-label="Configuration">
         <h2>
@@ -46,19 +52,25 @@ export function RunFacts({ run }: { run: NodeRunDetails }) {
         </h2>
         {configuration === '{}' ? <p class="faint">Empty.</p> : <pre class="code-block">{configuration}</pre>}
       </section>
-      <section class="run-part" aria-label="Actions on the run">
-        <h2>Actions</h2>
-        {run.actions.length === 0 && <p class="faint">Not cancelled or retried.</p>}
-        <ul>
-          {run.actions.map(({ at, attempt, action, userId, name }) => (
-            <li key={at} class="run-fact">
-              {action === 'cancel' ? 'Cancelled' : 'Retried'} at attempt {attempt}, <Ago at={at} />, by{' '}
-              <span title={userId}>{name ?? 'a person you may not see'}</span>
-            </li>
-          ))}
-        </ul>
-      </section>
+      <ActionsOn run={run} />
     </div>
+  );
+}
+
+function ActionsOn({ run }: { run: NodeRunDetails }) {
+  return (
+    <section class="run-part" aria-label="Actions on the run">
+      <h2>Actions</h2>
+      {run.actions.length === 0 && <p class="faint">Not cancelled or retried.</p>}
+      <ul>
+        {run.actions.map(({ at, attempt, action, userId, name }) => (
+          <li key={at} class="run-fact">
+            {action === 'cancel' ? 'Cancelled' : 'Retried'} at attempt {attempt}, <Ago at={at} />, by{' '}
+            <span title={userId}>{name ?? 'a person you may not see'}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

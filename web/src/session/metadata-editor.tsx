@@ -1,21 +1,13 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
-import { readSession, type SessionDetails, saveMetadata } from '../api.ts';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { SessionDetails } from '../api.ts';
 import { keepDraft, keptDraft } from '../configuration/kept-drafts.ts';
-import { useAction, useAuth } from '../hooks.ts';
-import { Form } from '../ui/form.tsx';
+import { useAuth } from '../hooks.ts';
 import { Icon } from '../ui/icon.tsx';
-import { MetadataFields, useMetadataKeys } from './metadata-fields.tsx';
-import {
-  changesOf,
-  type Draft,
-  differs,
-  type Entry,
-  entriesOf,
-  newDraft,
-  pathOf,
-  valueText,
-  withChanges,
-} from './metadata-model.ts';
+import { lazy } from '../ui/lazy.tsx';
+import { type Entry, entriesOf, pathOf, valueText } from './metadata-model.ts';
+
+/** The form's code is fetched when it is opened. */
+const FormLoader = lazy(() => import('./metadata-form.tsx').then((module) => module.MetadataForm), null);
 
 /** The metadata of a session, shown and edited: also by a Trainee who takes part. */
 export function MetadataEditor(props: { session: SessionDetails; canEdit: boolean; saved: () => void }) {
@@ -25,27 +17,38 @@ export function MetadataEditor(props: { session: SessionDetails; canEdit: boolea
   const draftKey = `${ownId} metadata ${session.id}`;
   const [edits, setEdits] = useState(() => keptDraft(draftKey) !== null);
   const entries = entriesOf(session.metadata ?? null);
+  const { opener, isAsked, ask } = useFocusBack(edits);
+  const show = (edited: boolean) => {
+    ask();
+    setEdits(edited);
+  };
   return (
     <section class="metadata" aria-label="Metadata">
       <div class="metadata-head">
         <h2>Metadata</h2>
         {canEdit && !edits && (
-          <button type="button" class="button button-small button-quiet" onClick={() => setEdits(true)}>
+          <button
+            type="button"
+            class="button button-small button-quiet"
+            ref={opener}
+            onClick={() => show(true)}
+          >
             <Icon name={entries.length === 0 ? 'plus' : 'configuration'} />
             {entries.length === 0 ? 'Add metadata' : 'Edit metadata'}
           </button>
         )}
       </div>
       {edits ? (
-        <Editor
+        <FormLoader
           sessionId={session.id}
           projectId={session.projectId}
           entries={entries}
           draftKey={draftKey}
+          takesFocus={isAsked()}
           saved={props.saved}
           onClose={() => {
             keepDraft(draftKey, null);
-            setEdits(false);
+            show(false);
           }}
         />
       ) : (
@@ -53,6 +56,19 @@ export function MetadataEditor(props: { session: SessionDetails; canEdit: boolea
       )}
     </section>
   );
+}
+
+/** Where the person opens or closes the form, the focus follows: back to the button when it closes. */
+function useFocusBack(edits: boolean) {
+  const opener = useRef<HTMLButtonElement>(null);
+  const asked = useRef(false);
+  useLayoutEffect(() => {
+    if (asked.current) opener.current?.focus();
+  }, [edits]);
+  const ask = () => {
+    asked.current = true;
+  };
+  return { opener, isAsked: () => asked.current, ask };
 }
 
 function Shown({ entries }: { entries: readonly Entry[] }) {
@@ -66,51 +82,5 @@ function Shown({ entries }: { entries: readonly Entry[] }) {
         </div>
       ))}
     </dl>
-  );
-}
-
-interface KeptDraft {
-  readonly before: readonly Entry[];
-  readonly drafts: readonly Draft[];
-}
-
-function Editor(props: {
-  sessionId: string;
-  projectId: number;
-  entries: readonly Entry[];
-  draftKey: string;
-  saved: () => void;
-  onClose: () => void;
-}) {
-  const { sessionId, draftKey } = props;
-  const [kept] = useState(() => keptDraft<KeptDraft>(draftKey));
-  const keys = useMetadataKeys(props.projectId);
-  const action = useAction();
-  // What was there when editing began: what comes meanwhile is neither lost nor overwritten, entry by entry.
-  const [before] = useState(kept?.before ?? props.entries);
-  const [drafts, setDrafts] = useState<readonly Draft[]>(
-    () => kept?.drafts ?? (before.length === 0 ? [newDraft()] : before.map(newDraft)),
-  );
-  const isTyped = differs(drafts, before);
-  // At once: the person may leave the page with the next key.
-  useLayoutEffect(() => keepDraft(draftKey, { before, drafts } satisfies KeptDraft, isTyped), [drafts]);
-  const save = async () => {
-    const changes = changesOf(drafts, before);
-    if (changes.length > 0) {
-      const { metadata } = await readSession(sessionId);
-      await saveMetadata(sessionId, withChanges(metadata, changes));
-      props.saved();
-    }
-    props.onClose();
-  };
-  return (
-    <Form
-      action={action}
-      verb="Save metadata"
-      onSubmit={() => void action.run(save)}
-      onCancel={props.onClose}
-    >
-      <MetadataFields drafts={drafts} keys={keys} onDrafts={setDrafts} />
-    </Form>
   );
 }

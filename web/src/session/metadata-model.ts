@@ -20,12 +20,14 @@ const isObject = (value: unknown): value is Json =>
 export const isClosed = (metadata: Json | null) =>
   metadata !== null && metadata.status === 'closed' && 'closedBy' in metadata;
 
-/** The plain values and lists of the metadata, in their order. */
+/** The plain values and lists of the metadata by their names: the platform keeps no order of them. */
 export function entriesOf(metadata: Json | null): Entry[] {
   const isShared = metadata !== null && 'machineGroup' in metadata;
   const own = isShared ? ofSharedSessions : isClosed(metadata) ? ofClosedSessions : [];
   const left = new Set([...notEdited, ...own]);
-  return walk(metadata ?? {}, []).filter(({ keys }) => !left.has(keys[0]!));
+  return walk(metadata ?? {}, [])
+    .filter(({ keys }) => !left.has(keys[0]!))
+    .sort((a, b) => pathOf(a).localeCompare(pathOf(b), 'en', { numeric: true }));
 }
 
 function walk(value: Json, above: readonly string[]): Entry[] {

@@ -17,7 +17,9 @@ import {
   progressWords,
   segmentsOf,
 } from '../../../../web/src/runs/model.ts';
+import { placeOf } from '../../../../web/src/runs/place.ts';
 import { groupedByReason } from '../../../../web/src/runs/reasons.ts';
+import { writtenName } from '../../../../web/src/runs/written-name.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
 
@@ -150,7 +152,30 @@ describe('the times of an attempt', () => {
     expect(progressWords(held(16, 40, 'iterations'), now)).toBe('16 of 40 iterations, 40 %, about 24 s left');
     expect(progressWords(held(7, null, 'laps'), now)).toBe('7 laps');
     expect(progressWords(held(41, 40, null), now)).toBe('41 of 40, 100 %');
+    expect(progressWords(held(20, 200_000, 'rows'), now)).toBe('20 of 200,000 rows, 0 %');
     expect(progressWords(run({}), now)).toBeNull();
+  });
+
+  test('name their runner, unless the platform itself works on them', () => {
+    const runner = { instanceId: 'builtin', name: 'built-in', version: null };
+    const heldBy = {
+      instanceId: 'builtin',
+      leaseExpiresAt: at(60),
+      phase: null,
+      message: null,
+      progress: null,
+    };
+    const begun = attempt({ startedAt: at(0), runner });
+    const builtin = run({ state: 'held', runnerType: 'system', attempts: [begun], heldBy });
+    expect(placeOf(begun, builtin)).toBeNull();
+    expect(placeOf(begun, { ...builtin, runnerType: 'lap-tools' })).toBe('built-in');
+  });
+
+  test('name a dashboard as the files of its session do', () => {
+    const dashboards = run({ nodeTemplate: 'system-next-dimension' });
+    expect(writtenName(dashboards, null)).toBe('Dashboard');
+    expect(writtenName(dashboards, 'lap.csv')).toBe('lap.csv');
+    expect(writtenName(run({}), null)).toBeNull();
   });
 
   test('end in a failure that a retry repeats when the input or the configuration is at fault', () => {
