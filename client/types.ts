@@ -1036,6 +1036,8 @@ export interface SessionTemplateImported {
   readonly created: boolean;
   /** The version that says what the file says: no new one when the file changes nothing. */
   readonly version: number;
+  /** False when the file changes nothing. */
+  readonly changed: boolean;
 }
 
 export interface InvalidSessionTemplate {
@@ -1056,6 +1058,8 @@ export interface SessionTemplateImportable {
   readonly created: boolean;
   /** The version that says what the file says: no new one when the file changes nothing. */
   readonly version: number;
+  /** False when the file changes nothing. */
+  readonly changed: boolean;
 }
 
 export interface SessionTemplateVersions {

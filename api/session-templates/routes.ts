@@ -93,10 +93,10 @@ const importFile = defineRoute({
   async handler({ body, principal, services }) {
     const { template, usable } = await checkedFile(services.database, body);
     const result = done(await importTemplate(services.database, template, usable, principal.userId));
-    const { id, name, version } = result;
+    const { id, name, version, changed } = result;
     return result.outcome === 'created'
-      ? { status: 201, body: { id, name, created: true, version } }
-      : { status: 200, body: { id, name, created: false, version } };
+      ? { status: 201, body: { id, name, created: true, version, changed } }
+      : { status: 200, body: { id, name, created: false, version, changed } };
   },
 });
 
@@ -116,8 +116,10 @@ const validateFile = defineRoute({
   refusals: { body: 'invalidTemplate' },
   async handler({ body, services }) {
     const { template, usable } = await checkedFile(services.database, body);
-    const { outcome, name, version } = done(await tryImportTemplate(services.database, template, usable));
-    return { status: 200, body: { name, created: outcome === 'created', version } };
+    const { outcome, name, version, changed } = done(
+      await tryImportTemplate(services.database, template, usable),
+    );
+    return { status: 200, body: { name, created: outcome === 'created', version, changed } };
   },
 });
 

@@ -85,15 +85,16 @@ export const importedSchema = z
     version: z.int().meta({
       description: 'The version that says what the file says: no new one when the file changes nothing.',
     }),
+    changed: z.boolean().meta({ description: 'False when the file changes nothing.' }),
   })
   .meta({
     id: 'SessionTemplateImported',
-    example: { id: 4, name: 'lap-analysis', created: true, version: 1 },
+    example: { id: 4, name: 'lap-analysis', created: true, version: 1, changed: true },
   });
 
 export const importableSchema = importedSchema.omit({ id: true }).meta({
   id: 'SessionTemplateImportable',
-  example: { name: 'lap-analysis', created: true, version: 1 },
+  example: { name: 'lap-analysis', created: true, version: 1, changed: true },
 });
 
 /** A refused file, with all of its faults. */

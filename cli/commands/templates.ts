@@ -27,8 +27,8 @@ const addImport: AddCommand = (templates, cli) => {
       const document = prepare(await readDocument(file), file, options.updateIfExists === true);
       const platform = await cli.connect();
       const made = await platform.call('POST /api/v2/admin/session-templates', { document });
-      const { id, name, created, version } = made;
-      const done = created ? 'Created' : 'Updated';
+      const { id, name, created, version, changed } = made;
+      const done = created ? 'Created' : changed ? 'Updated' : 'Unchanged:';
       cli.print(made, () => `${done} session template ${id} (${name}): version ${version}.`);
     });
 };
@@ -50,8 +50,8 @@ const addValidate: AddCommand = (templates, cli) => {
       const document = prepare(await readDocument(file), file, options.updateIfExists === true);
       const platform = await cli.connect();
       const valid = await platform.call('POST /api/v2/admin/session-templates/validate', { document });
-      const { name, created, version } = valid;
-      const would = created ? 'create' : 'update';
+      const { name, created, version, changed } = valid;
+      const would = created ? 'create' : changed ? 'update' : 'not change';
       cli.print(valid, () => `Valid: an import would ${would} session template ${name}: version ${version}.`);
     });
 };

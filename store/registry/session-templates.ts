@@ -91,6 +91,7 @@ export type TemplateImport =
       readonly name: string;
       /** The version that says what the file says: the last one, when the file changes nothing. */
       readonly version: number;
+      readonly changed: boolean;
     }
   | { readonly outcome: 'exists' }
   | { readonly outcome: 'graph-differs' };
@@ -152,8 +153,8 @@ export async function importTemplateWithin(
   const created = await insertTemplate(tx, file, checked);
   if (created !== null) {
     noteAudited(created);
-    const version = await saveTemplateVersion(tx, created, importedBy);
-    return { outcome: 'created', id: created, name: file.name, version };
+    const saved = await saveTemplateVersion(tx, created, importedBy);
+    return { outcome: 'created', id: created, name: file.name, ...saved };
   }
   return updateTemplate(tx, file, checked, importedBy);
 }
@@ -233,8 +234,8 @@ async function updateTemplate(
       revisionsOf(file.nodes, checked),
     ],
   );
-  const version = await saveTemplateVersion(tx, stored.id, importedBy);
-  return { outcome: 'updated', id: stored.id, name: file.name, version };
+  const saved = await saveTemplateVersion(tx, stored.id, importedBy);
+  return { outcome: 'updated', id: stored.id, name: file.name, ...saved };
 }
 
 /** Names of the node templates that the stored template of this name uses: an update may still use them. */

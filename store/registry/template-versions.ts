@@ -28,14 +28,14 @@ export const presentVersion = (templateId: string) =>
  * Saves what the template says now as its next version, unless the last version says the same. The caller holds the lock
  * on the template's row.
  * @param createdBy GUID; null: the platform
- * @returns the number of the version that says it
+ * @returns the number of the version that says it, and whether it was made now
  */
 export async function saveTemplateVersion(
   tx: Tx,
   templateId: number,
   createdBy: string | null,
-): Promise<number> {
-  const [row] = await tx.query<{ version: number }>(
+): Promise<{ version: number; changed: boolean }> {
+  const [row] = await tx.query<{ version: number; changed: boolean }>(
     `with present as (
        select t.template_version, t.description, t.configuration, session_template_nodes(t.id) as nodes
          from session_template t where t.id = $1),
@@ -51,10 +51,11 @@ export async function saveTemplateVersion(
                  where (l.template_version, l.description) = (p.template_version, p.description)
                    and l.configuration::jsonb = p.configuration::jsonb and l.nodes::jsonb = p.nodes::jsonb)
        returning version)
-     select coalesce((select version from made), (select version from last)) as version`,
+     select coalesce((select version from made), (select version from last)) as version,
+            exists (select from made) as changed`,
     [templateId, createdBy],
   );
-  return row!.version;
+  return row!;
 }
 
 /** The newest first. */

@@ -62,7 +62,7 @@ describe('sdp templates import', () => {
       ),
     });
     const updated = await sdp(['templates', 'import', '--update-if-exists', path]);
-    expect([updated.code, updated.out]).toEqual([0, made.out.replace('Created', 'Updated')]);
+    expect([updated.code, updated.out]).toEqual([0, made.out.replace('Created', 'Unchanged:')]);
     const piped = JSON.stringify(templateFile('from-a-pipe', [inputNode('a')]));
     expect((await sdp(['templates', 'import', '-'], {}, piped)).out).toContain('(from-a-pipe)');
     const list = await sdp(['templates', 'list']);

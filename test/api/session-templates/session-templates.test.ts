@@ -106,7 +106,7 @@ describe('importing a template', () => {
     const updated = await call('POST', importPath, templateFile('renewed', nodes, update));
     expect([updated.status, updated.body]).toEqual([
       200,
-      { id: made.body.id, name: 'renewed', created: false, version: 2 },
+      { id: made.body.id, name: 'renewed', created: false, version: 2, changed: true },
     ]);
     const stored = await call('GET', `${listPath}/${made.body.id}`);
     expect(stored.body).toMatchObject({ description: 'new', configuration: '{"v":2}' });

@@ -29,16 +29,24 @@ const file = (name: string, inputFormat: string, updateIfExists = true) =>
 test('says what an import would make, and changes nothing', async () => {
   const before = await stored();
   const created = await validate(file('laps', 'csv'));
-  expect([created.status, created.body]).toEqual([200, { name: 'laps', created: true, version: 1 }]);
+  expect([created.status, created.body]).toEqual([
+    200,
+    { name: 'laps', created: true, version: 1, changed: true },
+  ]);
   expect(await stored()).toEqual(before);
 
   expect((await send('', file('laps', 'csv'))).body).toMatchObject(created.body);
   const imported = await stored();
-  expect((await validate(file('laps', 'csv'))).body).toEqual({ name: 'laps', created: false, version: 1 });
+  const same = { name: 'laps', created: false, version: 1, changed: false };
+  expect((await validate(file('laps', 'csv'))).body).toEqual(same);
   const next = await validate(file('laps', 'json'));
-  expect([next.status, next.body]).toEqual([200, { name: 'laps', created: false, version: 2 }]);
+  expect([next.status, next.body]).toEqual([
+    200,
+    { name: 'laps', created: false, version: 2, changed: true },
+  ]);
   expect(await stored()).toEqual(imported);
   expect((await send('', file('laps', 'json'))).body).toMatchObject(next.body);
+  expect((await send('', file('laps', 'json'))).body).toMatchObject({ version: 2, changed: false });
 });
 
 test.each([
