@@ -45,10 +45,7 @@ export type ResponseSpec = {
   readonly schema?: z.ZodType;
   /** The schema of each item of a streamed JSON array: the reply has `items`, pages of them. */
   readonly items?: z.ZodType;
-  /**
-   * A field of `schema` (an object) that is a list of any length: the reply has `items`, pages of them, which are sent as
-   * they are read, between the fields of `body` and those of `rest`.
-   */
+  /** A list field of `schema`, of any length: `items` are its pages, sent between the fields of `body` and `rest`. */
   readonly listed?: string;
   /**
    * Media type of a body of bytes, for example `application/octet-stream`, or all possible ones. Beside a `schema`: the
@@ -192,6 +189,8 @@ export type RouteSpec<Params, Query, Headers, Body, Responses, Rule, Principal, 
   readonly query?: Query;
   readonly headers?: Headers;
   readonly body?: Body;
+  /** Media type that a body of bytes must have; default: any. The handler checks it. */
+  readonly bodyMedia?: string;
   readonly bodyNames?: 'PascalCase';
   readonly responses: Responses;
   /** Errors of the handler, in addition to those of every route. Strict checks refuse others. */

@@ -1,7 +1,7 @@
 /** Resumable uploads on the wire: the headers of tus, and their state for people. */
 import type { z } from 'zod';
 import { Problem } from '../../domain/errors.ts';
-import { tusChecksums, tusExtensions, tusVersion } from '../../domain/outputs/tus.ts';
+import { tusChecksums, tusExtensions, tusPieceMedia, tusVersion } from '../../domain/outputs/tus.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import type { ResumableUpload } from '../../store/uploads/resumable-uploads.ts';
 import type { Services } from '../services.ts';
@@ -19,9 +19,9 @@ export function supported({ settings }: Services): Record<string, string> {
 
 /** @throws Problem `unsupportedMediaType` */
 export function requirePieceType(headers: Readonly<Record<string, string | undefined>>): void {
-  if (headers['content-type']?.trim().toLowerCase() === 'application/offset+octet-stream') return;
+  if (headers['content-type']?.trim().toLowerCase() === tusPieceMedia) return;
   throw new Problem('unsupportedMediaType', {
-    message: 'Content-Type must be application/offset+octet-stream.',
+    message: `Content-Type must be ${tusPieceMedia}.`,
   });
 }
 

@@ -1,6 +1,6 @@
 /** What resumable uploads to a node and those to a managed ingest have in common as routes. */
 import type { z } from 'zod';
-import { tusVersion } from '../../domain/outputs/tus.ts';
+import { tusPieceMedia, tusVersion } from '../../domain/outputs/tus.ts';
 import type { Services } from '../services.ts';
 import { supported } from './present.ts';
 import { offsetHeaders, supportedHeaders } from './schema.ts';
@@ -73,7 +73,7 @@ export function tusRoutesAt<
   const audit = { notHere: `When the last byte is stored, the audit shows ${audited}.` } as const;
   const progress = { ...offsetHeaders, ...endHeaders };
   const ofUpload = { path: paths.one, params: params.one } as const;
-  const ofBytes = { body: 'stream', share, audit } as const;
+  const ofBytes = { body: 'stream', bodyMedia: tusPieceMedia, share, audit } as const;
   return {
     discover: discoverAt(paths.list, params.list),
     create: {

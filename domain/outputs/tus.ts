@@ -4,6 +4,8 @@ import { limits } from '../limits.ts';
 import type { HeaderValues } from './output-headers.ts';
 
 export const tusVersion = '1.0.0';
+/** Type of the body of every piece. */
+export const tusPieceMedia = 'application/offset+octet-stream';
 export const tusExtensions = 'creation,creation-with-upload,termination,checksum,expiration';
 /** By the names of tus, which are those of Node too. */
 const checksumBytes: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, md5: 16 };

@@ -167,6 +167,7 @@ const someBytes = {
 
 function requestBody(route: Route): NonNullable<ZodOpenApiOperationObject['requestBody']> | null {
   if (route.body === undefined) return null;
+  if (route.bodyMedia !== undefined) return { required: true, content: { [route.bodyMedia]: someBytes } };
   // Client generators do not support `*/*`; octets may have any type.
   if (route.body === 'stream')
     return { required: true, content: { 'application/octet-stream': someBytes, '*/*': someBytes } };

@@ -16,7 +16,7 @@ const document = interfaceDocument();
 const operations = operationsOf(document);
 
 test('client generators can read it: bodies have known types, and arrays have item types', () => {
-  const known = ['application/json', 'application/octet-stream'];
+  const known = ['application/json', 'application/octet-stream', 'application/offset+octet-stream'];
   for (const { id, value } of allOperationsOf(document)) {
     const body = value.requestBody as { readonly content: Json; readonly required: boolean } | undefined;
     if (body === undefined) continue;
@@ -86,6 +86,19 @@ test('stored bytes may have any type, since they are served with the type that t
         ['application/octet-stream', '*/*'],
       ]);
   }
+});
+
+test('a piece of a resumable upload is declared with the only type that is accepted', () => {
+  const pieces = operations.filter(({ value }) =>
+    /^(?:create|continue).*Upload$/.test(String(value.operationId)),
+  );
+  const resumable = pieces.filter(({ value }) => JSON.stringify(value.responses).includes('Upload-Offset'));
+  expect(resumable).toHaveLength(4);
+  for (const { id, value } of resumable)
+    expect([id, Object.keys((value.requestBody as { content: Json }).content)]).toEqual([
+      id,
+      ['application/offset+octet-stream'],
+    ]);
 });
 
 test('what a request may leave out or repeat, and how it writes dates, is declared as it is read', () => {
