@@ -14,7 +14,7 @@ import { failpoint } from '../connection/failpoint.ts';
 import { changeSession, planned } from './change-session.ts';
 import { claimOrder } from './claim-order.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
-import { notifyReady, queued, queuedColumns } from './queue.ts';
+import { isBuiltin, notifyReady, queued, queuedColumns } from './queue.ts';
 
 /** At most this many ends are reported in one reconcile; the rest follow in the next. */
 const maxNamedEnds = 200;
@@ -99,7 +99,7 @@ const sessionStateStatement = `
          coalesce((
            select json_agg(o) from (
              select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
-                    r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
+                    ${isBuiltin('r')} as builtin, r.state = 'waiting' as waiting,
                     a.started_at is not null as started, r.frozen and r.state <> 'held' as "heldBack",
                     r.state = 'held' as held,
                     extract(epoch from clock_timestamp() - case when r.state = 'held' then a.started_at

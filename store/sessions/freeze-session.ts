@@ -5,7 +5,14 @@
 
 import type { RunState } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { changed, changeSession, type LockedSession, unchanged, waitsFor } from '../runs/change-session.ts';
+import {
+  changed,
+  changeSession,
+  type LockedSession,
+  noteQueued,
+  unchanged,
+  waitsFor,
+} from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
 import { notifyReady, queuedColumns } from '../runs/queue.ts';
 import { queueDueRuns } from '../runs/reconcile-session.ts';
@@ -53,7 +60,7 @@ async function thawRuns(tx: Tx, session: LockedSession): Promise<void> {
   // While it was frozen its workflow neither started these nor kept their timers.
   for (const { runnerType, state, dueInMs } of thawed) {
     const isDue = state === 'queued' || (state === 'waiting' && dueInMs <= 0);
-    session.builtinQueued ||= isDue && runnerType === 'system';
+    if (isDue) noteQueued(session, runnerType);
     if (state === 'waiting') waitsFor(session, dueInMs);
   }
 }
