@@ -13,9 +13,8 @@ import {
   unchanged,
   waitsFor,
 } from '../runs/change-session.ts';
-import { planSession } from '../runs/plan-session.ts';
 import { notifyReady, queuedColumns } from '../runs/queue.ts';
-import { queueDueRuns } from '../runs/reconcile-session.ts';
+import { planWhole } from '../runs/reconcile-session.ts';
 
 /** Idempotent. Undefined when there is no such session. */
 export async function freezeSession(
@@ -41,8 +40,7 @@ export async function unfreezeSession(
   return changeSession<'changed' | 'unchanged'>(database, { sessionId }, async (tx, session) => {
     if (!session.frozen) return unchanged('unchanged');
     await thawRuns(tx, session);
-    await queueDueRuns(tx, sessionId);
-    await planSession(tx, session);
+    await planWhole(tx, session);
     return changed('changed');
   });
 }
