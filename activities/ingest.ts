@@ -1,5 +1,5 @@
 /** The activity of the ingest workflow: publishing what is queued in a project. */
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import { failpoint } from '../store/connection/failpoint.ts';
 import {
   hasQueuedUploads,
@@ -8,6 +8,7 @@ import {
   queuedUploads,
 } from '../store/uploads/queued-uploads.ts';
 import { activityNames } from '../workflows/contract.ts';
+import { withHeartbeats } from './heartbeats.ts';
 import { packSmall } from './pack-uploads.ts';
 import type { ActivityServices } from './services.ts';
 
@@ -25,20 +26,15 @@ const drainedTogether = 500;
 const publishedTogether = 100;
 /** After this long the workflow calls again, so that its history shows the progress. */
 const drainForMs = 20_000;
-const heartbeatEveryMs = 3_000;
 
 export function createIngestActivities(services: ActivityServices): IngestActivities {
   return {
     async [activityNames.drainQueue](projectId) {
-      const context = Context.current();
       const drain = { projectId, published: 0 };
-      const heartbeat = setInterval(() => context.heartbeat(drain), heartbeatEveryMs);
-      try {
-        await drainProject(services, drain, context.cancellationSignal);
+      return await withHeartbeats(drain, async (signal) => {
+        await drainProject(services, drain, signal);
         return { published: drain.published, more: await hasQueuedUploads(services.database, projectId) };
-      } finally {
-        clearInterval(heartbeat);
-      }
+      });
     },
   };
 }
@@ -56,7 +52,7 @@ async function drainProject(
       exceptSessions: [...failed],
     });
     if (uploads.length === 0) break;
-    for (const [sessionId, ofSession] of bySession(uploads)) {
+    for (const [sessionId, ofSession] of Map.groupBy(uploads, ({ sessionId }) => sessionId)) {
       signal.throwIfAborted();
       try {
         drain.published += await publishSession(services, sessionId, ofSession, signal);
@@ -71,16 +67,6 @@ async function drainProject(
   if (failed.size > 0) {
     throw ApplicationFailure.retryable(`Uploads of ${failed.size} sessions could not be published.`);
   }
-}
-
-function bySession(uploads: readonly QueuedUpload[]): Map<string, QueuedUpload[]> {
-  const sessions = new Map<string, QueuedUpload[]>();
-  for (const upload of uploads) {
-    const ofSession = sessions.get(upload.sessionId);
-    if (ofSession) ofSession.push(upload);
-    else sessions.set(upload.sessionId, [upload]);
-  }
-  return sessions;
 }
 
 async function publishSession(

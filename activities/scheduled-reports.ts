@@ -1,6 +1,5 @@
 /** The activity of the report schedule's workflow: writing the file that is due. */
 import { Readable } from 'node:stream';
-import { Context } from '@temporalio/activity';
 import { limits } from '../domain/limits.ts';
 import { isDatabaseAway } from '../domain/network/database-fault.ts';
 import { orderedColumns, reportFileName } from '../domain/reports/report.ts';
@@ -26,6 +25,7 @@ import {
 import { sparingMemory } from '../store/reports/spare-memory.ts';
 import { writeXlsx } from '../store/reports/xlsx.ts';
 import { activityNames } from '../workflows/contract.ts';
+import { withHeartbeats } from './heartbeats.ts';
 import type { ActivityServices } from './services.ts';
 
 export interface ReportActivities {
@@ -35,7 +35,6 @@ export interface ReportActivities {
   ): Promise<{ written: number; nextInSeconds: number | null }>;
 }
 
-const heartbeatEveryMs = 3_000;
 /** Faults that are not those of a store or database that is away. */
 const maxAttempts = 3;
 /** A store or database may be away for so long. */
@@ -49,18 +48,14 @@ const people: ReportPeople = {
 export function createReportActivities(services: ActivityServices): ReportActivities {
   return {
     async [activityNames.writeReports](scheduleId) {
-      const context = Context.current();
-      const heartbeat = setInterval(() => context.heartbeat(), heartbeatEveryMs);
-      try {
+      return await withHeartbeats(undefined, async (signal) => {
         const due = await acquireDueReport(services.database, scheduleId);
-        const isWritten = due !== undefined && (await writeDue(services, due, context.cancellationSignal));
+        const isWritten = due !== undefined && (await writeDue(services, due, signal));
         return {
           written: isWritten ? 1 : 0,
           nextInSeconds: await secondsUntilReport(services.database, scheduleId),
         };
-      } finally {
-        clearInterval(heartbeat);
-      }
+      });
     },
   };
 }

@@ -1,6 +1,5 @@
 /** The activity of the webhook workflow: sending what is due. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { limits } from '../domain/limits.ts';
 import { webhookPauseSeconds } from '../domain/webhooks/webhook.ts';
@@ -17,6 +16,7 @@ import {
 } from '../store/webhooks/deliveries.ts';
 import { findWebhook, secretsOf } from '../store/webhooks/webhooks.ts';
 import { activityNames } from '../workflows/contract.ts';
+import { withHeartbeats } from './heartbeats.ts';
 import { type AttemptResult, sendWebhook } from './send-webhook.ts';
 
 export interface WebhookActivities {
@@ -35,46 +35,49 @@ export interface WebhookServices {
 
 /** After this long the workflow calls again, so that its history shows the progress. */
 const deliverForMs = 20_000;
-const heartbeatEveryMs = 3_000;
 const checkAgainMs = 1_000;
 const gone = 410;
 
 export function createWebhookActivities(services: WebhookServices): WebhookActivities {
   return {
     async [activityNames.deliverWebhook](webhookId) {
-      const context = Context.current();
       const counts = { delivered: 0, failed: 0 };
-      const heartbeat = setInterval(() => context.heartbeat(counts), heartbeatEveryMs);
-      try {
-        const untilMs = performance.now() + deliverForMs;
-        const failed = new AbortController();
-        const isOver = () =>
-          context.cancellationSignal.aborted || failed.signal.aborted || performance.now() > untilMs;
-        let busy = 0;
-        const send = async () => {
-          while (!isOver()) {
-            busy += 1;
-            const isSent = await sendNext(services, webhookId, context.cancellationSignal).finally(() => {
-              busy -= 1;
-            });
-            if (isSent !== undefined) counts[isSent ? 'delivered' : 'failed'] += 1;
-            else if (busy === 0) return;
-            // What falls due meanwhile does not wait for an answer to what is being sent.
-            else await delay(checkAgainMs);
-          }
-        };
-        // The activity that is tried again must not work beside what is under way here.
-        const senders = Array.from({ length: limits.webhookSenders }, () =>
-          send().catch((error) => failed.abort(error)),
-        );
-        await Promise.all(senders);
-        failed.signal.throwIfAborted();
+      return await withHeartbeats(counts, async (signal) => {
+        await deliver(services, webhookId, counts, signal);
         return { ...counts, nextInSeconds: await secondsUntilDue(services.database, webhookId) };
-      } finally {
-        clearInterval(heartbeat);
-      }
+      });
     },
   };
+}
+
+async function deliver(
+  services: WebhookServices,
+  webhookId: string,
+  counts: { delivered: number; failed: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const untilMs = performance.now() + deliverForMs;
+  const failed = new AbortController();
+  const isOver = () => signal.aborted || failed.signal.aborted || performance.now() > untilMs;
+  let busy = 0;
+  const send = async () => {
+    while (!isOver()) {
+      busy += 1;
+      const isSent = await sendNext(services, webhookId, signal).finally(() => {
+        busy -= 1;
+      });
+      if (isSent !== undefined) counts[isSent ? 'delivered' : 'failed'] += 1;
+      else if (busy === 0) return;
+      // What falls due meanwhile does not wait for an answer to what is being sent.
+      else await delay(checkAgainMs);
+    }
+  };
+  // The activity that is tried again must not work beside what is under way here.
+  const senders = Array.from({ length: limits.webhookSenders }, () =>
+    send().catch((error) => failed.abort(error)),
+  );
+  await Promise.all(senders);
+  failed.signal.throwIfAborted();
 }
 
 /** @returns whether the delivery arrived; undefined when none is due */

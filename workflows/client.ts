@@ -75,15 +75,13 @@ export class WorkflowClient {
 
   /**
    * Shows in the workflow's pending activity who holds the attempt.
-   * @param notifies the workflow is to wait for the attempt: when it does not, it is notified
-   * @param done called when the holder is shown or the workflow notified; not after a failure, nor when there is
-   *   nothing to show it in
+   * @param options `notifies`: a workflow that does not wait for the attempt is notified. `done`: called when the holder
+   *   is shown or the workflow notified; not after a failure, nor when there is nothing to show it in
    */
   showHolder(
     { sessionId, runId, attempt }: HeldAttempt,
     holder: Readonly<Record<string, unknown>>,
-    notifies: boolean,
-    done: (result: 'shown' | 'notified') => void,
+    { notifies, done }: { readonly notifies: boolean; readonly done: (result: 'shown' | 'notified') => void },
   ): void {
     this.calls.send(async () => {
       try {

@@ -18,14 +18,18 @@ import { accepted, notifyQueue, publishToSession } from '../uploads/commit-uploa
 import { uploadNow } from './handling.ts';
 import { type UploadWriter, uploadBusy } from './writers.ts';
 
-/** The call that sends the last byte, as the audit shows it: that of an upload. */
+/** The call that sends the last byte of an upload, as the audit shows it. */
 export interface CompletingCall {
-  readonly principal: Principal;
   readonly requestId: string;
   readonly request: {
     readonly remoteAddress: string;
     readonly headers: Readonly<Record<string, string | undefined>>;
   };
+}
+
+/** The same, of a person or device. */
+export interface SignedInCompletingCall extends CompletingCall {
+  readonly principal: Principal;
 }
 
 /**
@@ -36,7 +40,7 @@ export interface CompletingCall {
 export async function finishUpload(
   services: Services,
   writer: UploadWriter,
-  call: CompletingCall,
+  call: SignedInCompletingCall,
 ): Promise<ResumableUpload> {
   const { database } = services;
   const { id } = writer.upload;
@@ -67,7 +71,7 @@ export async function finishUpload(
 export async function endUpload(
   services: Services,
   uploadId: string,
-  { requestId, request }: Omit<CompletingCall, 'principal'>,
+  { requestId, request }: CompletingCall,
   action: Omit<AuditedCall, 'requestId' | 'network'>,
   work: () => Promise<UploadOutcome>,
 ): Promise<ResumableUpload> {

@@ -54,12 +54,11 @@ type Finish = (writer: UploadWriter) => Promise<ResumableUpload>;
 /** Where an upload goes, and who may continue it. */
 type UploadPlace = Pick<NewResumableUpload, 'userId' | 'nodeInstanceId' | 'ingestId'>;
 
-/** The upload of this id, wherever it goes. @throws Problem `uploadNotFound` */
-export async function namedUpload({ database }: Services, uploadId: string): Promise<ResumableUpload> {
+/** The upload that a path names, to a node or to an ingest. @throws Problem `uploadNotFound` */
+export async function namedUpload(services: Services, uploadId: string): Promise<ResumableUpload> {
   const id = uuid().safeParse(uploadId);
-  const upload = id.success ? await findResumableUpload(database, id.data) : undefined;
-  if (upload === undefined) throw new Problem('uploadNotFound');
-  return upload;
+  if (!id.success) throw new Problem('uploadNotFound');
+  return await uploadNow(services, id.data);
 }
 
 /** The upload as it is now. @throws Problem `uploadNotFound` */

@@ -17,7 +17,7 @@ export async function finishIngest(
   services: Services,
   writer: UploadWriter,
   ingest: Ingest,
-  call: Omit<CompletingCall, 'principal'>,
+  call: CompletingCall,
 ): Promise<ResumableUpload> {
   const { id } = writer.upload;
   const found = await uploadNow(services, id);

@@ -113,10 +113,7 @@ const create = defineRoute({
 });
 
 /** Performs the ingest when the upload's last byte has come. */
-function finishing(
-  context: Omit<CompletingCall, 'principal'> & { readonly services: Services },
-  ingest: Ingest,
-) {
+function finishing(context: CompletingCall & { readonly services: Services }, ingest: Ingest) {
   return (writer: UploadWriter) => finishIngest(context.services, writer, ingest, context);
 }
 

@@ -76,7 +76,7 @@ export async function receivePiece(
   }
 }
 
-/** Begins the object at the store. */
+/** @returns the store's name for the upload */
 async function beginAtStore(
   { database }: Services,
   store: ObjectStore,

@@ -8,7 +8,7 @@ import { nodeInstanceParams } from '../node-instances/schema.ts';
 import { findTarget } from '../node-instances/upload.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type CompletingCall, finishUpload } from './finish.ts';
+import { finishUpload, type SignedInCompletingCall } from './finish.ts';
 import {
   appendPiece,
   createUpload,
@@ -151,7 +151,7 @@ const remove = defineRoute({
 });
 
 /** Makes the output of the upload when its last byte has come. */
-function finishing(context: CompletingCall & { readonly services: Services }) {
+function finishing(context: SignedInCompletingCall & { readonly services: Services }) {
   return (writer: UploadWriter) => finishUpload(context.services, writer, context);
 }
 
@@ -163,7 +163,7 @@ async function ownUpload({
   services,
   params,
   principal,
-}: Pick<CompletingCall, 'principal'> & {
+}: Pick<SignedInCompletingCall, 'principal'> & {
   readonly services: Services;
   readonly params: { readonly nodeInstanceId: number; readonly uploadId: string };
 }): Promise<ResumableUpload> {

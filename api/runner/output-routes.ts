@@ -109,8 +109,8 @@ async function receiveOutput(context: OutputContext, caller: TaskHolder) {
   if (task === undefined) throw new Problem('taskNotFound');
   context.note({ sessionId: task.sessionId, nodeInstanceId: task.nodeInstanceId, runId: task.runId });
   const write = (upload: TaskOutput) => writeTaskOutput(database, caller, upload, watermarkInputId);
-  if (task.isKnown) {
-    const existing = await findOutputByIdentifier(database, task.nodeInstanceId, outputIdentifier!);
+  if (task.isKnown && outputIdentifier !== null) {
+    const existing = await findOutputByIdentifier(database, task.nodeInstanceId, outputIdentifier);
     // A resend: its bytes are not read again, unless its output is removed at this moment.
     const resent = existing && (await write(existing).catch(goneAsUndefined));
     if (resent !== undefined) return written(resent);
@@ -122,7 +122,7 @@ async function receiveOutput(context: OutputContext, caller: TaskHolder) {
   const bytes: ReceiveOptions = {
     kind: 'output',
     dataSource,
-    ...(task.isBegun ? { objectKey: objectKey! } : {}),
+    ...(task.isBegun && objectKey !== null ? { objectKey } : {}),
     announced,
     body,
     maxBytes: limits.runnerOutputBytes,

@@ -14,11 +14,12 @@ import type { inputSchema } from './input-schema.ts';
 import type { claimSchema, debugContextSchema, incrementalSchema } from './schema.ts';
 import type { writtenOutputSchema } from './task-schema.ts';
 
+/** A task that was just claimed: its time in the queue becomes a span of its trace. */
 export function presentClaim(task: ClaimedTask, maxInputsPerTask: number): z.input<typeof claimSchema> {
   return presentTask(task, maxInputsPerTask, traceOf(task));
 }
 
-/** A task that was claimed before, or just now. */
+/** A claimed task. @param traceparent the trace that the work on it continues */
 export function presentTask(
   task: ClaimedTask,
   maxInputsPerTask: number,
@@ -42,11 +43,7 @@ export function presentTask(
     claimedAt: formatTimestamp(task.claimedAt),
     leaseExpiresAt: formatTimestamp(task.leaseExpiresAt),
     heartbeatIntervalSeconds: heartbeatIntervalSeconds(task.leaseSeconds),
-    incremental: {
-      watermark: task.watermarkOutputId,
-      pendingInputs: task.pendingInputs,
-      maxInputsPerTask,
-    },
+    incremental: presentIncremental(task, task.pendingInputs, maxInputsPerTask),
     traceparent,
   };
 }

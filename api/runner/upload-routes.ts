@@ -18,6 +18,7 @@ import { checksumHeaders } from '../uploads/checksum-headers.ts';
 import { readContentHeaders } from '../uploads/receive.ts';
 import { callerOf, heldTask, taskRoute } from './identity.ts';
 import { answerHolder, outputHeaders, readWatermark, written } from './output-routes.ts';
+import { partLimits } from './part-limits.ts';
 import { partSchema, uploadSchema, writtenOutputSchema } from './task-schema.ts';
 import { abortAtStore, beginUpload, completeUpload, heldUpload, openUpload, receivePart } from './uploads.ts';
 
@@ -99,12 +100,7 @@ async function startUpload(context: StartContext, caller: TaskHolder) {
     objectKey: newOutputKey(),
     watermarkInputId: watermarkInputId ?? null,
   });
-  const {
-    uploadPartMinBytes: minPartBytes,
-    uploadPartMaxBytes: maxPartBytes,
-    uploadParts: maxParts,
-  } = limits;
-  const body = { handle, minPartBytes, maxPartBytes, maxParts, expiresAt: formatTimestamp(expiresAt) };
+  const body = { handle, ...partLimits, expiresAt: formatTimestamp(expiresAt) };
   return { status: 201, body } as const;
 }
 

@@ -9,6 +9,10 @@ export const manifestRuntimes = ['sdk', 'external'] as const;
 /** The runtimes of all runner types; `system` is that of the platform's workers. */
 export const runtimes = ['system', ...manifestRuntimes] as const;
 export type Runtime = (typeof runtimes)[number];
+
+/** The runner type of built-in nodes, which no token may hold or claim. */
+export const systemRunnerType = 'system';
+
 export type ManifestRuntime = (typeof manifestRuntimes)[number];
 
 export interface ManifestRunnerType {

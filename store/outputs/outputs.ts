@@ -254,14 +254,14 @@ export async function findLatestOutput(
 }
 
 /** A row of outputs and their data sources, whose columns begin with `source.`. */
-export function splitSource(row: Record<string, unknown>): OutputWithSource {
+export function splitSource<Output = NodeOutputRow>(row: Record<string, unknown>): OutputWithSource<Output> {
   const output: Record<string, unknown> = {};
   const dataSource: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {
     if (name.startsWith('source.')) dataSource[name.slice('source.'.length)] = value;
     else output[name] = value;
   }
-  return { output, dataSource } as unknown as OutputWithSource;
+  return { output, dataSource } as unknown as OutputWithSource<Output>;
 }
 
 /** What an upload needs of its node. */

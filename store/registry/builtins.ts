@@ -2,15 +2,13 @@
  * What every installation has from the first start (decisions 11): built-in node templates and the shipped template.
  */
 import type { Manifest } from '../../domain/runners/manifest.ts';
+import { systemRunnerType } from '../../domain/runners/manifest-runner-types.ts';
 import type { TemplateFile } from '../../domain/templates/template-file.ts';
 import { advisoryLocks } from '../connection/advisory-locks.ts';
 import type { Database } from '../connection/database.ts';
 import { platformDataSourceName } from '../objects/data-sources.ts';
 import { saveNodeTemplates, saveRunnerTypes } from './node-templates.ts';
 import { importTemplateWithin } from './session-templates.ts';
-
-/** The runner type of built-in nodes, which no token may hold or claim. */
-const systemRunnerType = 'system';
 
 type NodeTemplate = Manifest['nodeTemplates'][number];
 

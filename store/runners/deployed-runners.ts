@@ -141,7 +141,7 @@ export async function assignToken(
   });
 }
 
-/** Whether a token exists and neither has ended nor is about to. */
+/** Whether a token stays valid for a minute at least. */
 export async function isTokenGood(database: Queryable, tokenId: string): Promise<boolean> {
   const rows = await database.query(
     `select 1 from runner_token where id = $1 and revoked_at is null
@@ -176,15 +176,15 @@ export async function releaseProcesses(
   });
 }
 
-/** Removes what silent hosts left of runners that are no longer wanted. */
-export async function removeAbandoned(database: Database, processes: number): Promise<void> {
+/** Removes processes of silent hosts that no host is to run again: too many of their runner, or of a runner that is gone. */
+export async function removeAbandoned(database: Database, processesPerType: number): Promise<void> {
   await database.transaction(async (tx) => {
     const gone = await tx.query<ProcessKey>(
       `delete from deployed_runner d
         where d.held_until < clock_timestamp()
           and (d.number > $1 or not exists (select from runner_type r where r.name = d.runner_type and ${isDeployable}))
         returning d.runner_type, d.number`,
-      [processes],
+      [processesPerType],
     );
     await endTokens(tx, gone);
   });

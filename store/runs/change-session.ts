@@ -7,6 +7,7 @@
  * `FOR NO KEY UPDATE`, because plain `FOR UPDATE` would block every insert that refers to the session.
  */
 
+import { systemRunnerType } from '../../domain/runners/manifest-runner-types.ts';
 import type { EndedAttempt, SessionLabel } from '../../domain/sessions/session-change.ts';
 import { noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Tx } from '../connection/database.ts';
@@ -32,7 +33,7 @@ export interface LockedSession extends HeldSession, PublishingSession {
   readonly reconcilesInMs: number | null;
   /** When the first of the runs that this transaction made wait falls due: see {@link waitsFor}. */
   dueInMs: number;
-  /** Set when a run of a built-in node was queued, which the workflow is to start at once. */
+  /** Set by {@link noteQueued}: the workflow is to start a run of a built-in node at once. */
   builtinQueued: boolean;
 }
 
@@ -231,6 +232,11 @@ function saveSession(
 /** A run of the session waits for this long before it may be claimed again. */
 export function waitsFor(session: LockedSession, delayMs: number): void {
   if (delayMs > 0) session.dueInMs = Math.min(session.dueInMs, delayMs);
+}
+
+/** A run of this runner type may be claimed from now on. Those of built-in nodes are started by the session's workflow. */
+export function noteQueued(session: LockedSession, runnerType: string): void {
+  session.builtinQueued ||= runnerType === systemRunnerType;
 }
 
 /** Planning publishes nothing: of the counters it moves the rank alone. */

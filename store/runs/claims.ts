@@ -109,7 +109,7 @@ export interface TemplateClaim {
   readonly template: string;
   readonly leaseSeconds: number;
   /** The claim asks for all that it may claim, which is only this template at the moment. */
-  readonly isOpen?: boolean;
+  readonly coversAll?: boolean;
   readonly isLimited?: IsLimited;
   readonly version?: string | null;
 }
@@ -153,8 +153,8 @@ export async function registerAndClaimLast(
 }
 
 function arrivalParameters(identity: RunnerIdentity, request: TemplateClaim): readonly unknown[] {
-  const { template, leaseSeconds, isOpen, version } = request;
-  const templates = isOpen === true ? null : [template];
+  const { template, leaseSeconds, coversAll, version } = request;
+  const templates = coversAll === true ? null : [template];
   return [identity.holder, identity.instanceId, newId(), leaseSeconds, template, templates, version ?? null];
 }
 

@@ -62,7 +62,8 @@ type AcceptedEnd =
 
 export type EndResult = AcceptedEnd | { readonly kind: 'refused'; readonly why: EndRefusal };
 
-interface HeldRun extends FailedRun {
+/** The task whose claim this transaction has ended, with its run. */
+interface EndingTask extends FailedRun {
   readonly taskId: string;
   readonly wroteOutput: boolean;
   readonly incremental: boolean;
@@ -116,7 +117,7 @@ async function endWithin(
 ): Promise<AcceptedEnd> {
   const { taskId } = caller;
   const endClaimed = () => endHeldClaim(tx, caller, end.kind, digest);
-  const apply = async (session: LockedSession, run: HeldRun | undefined) => {
+  const apply = async (session: LockedSession, run: EndingTask | undefined) => {
     if (!run) return unchanged(await repeatedEnd(tx, caller, digest));
     if ('logTail' in end && end.logTail) await writeLogTail(tx, run, end.logTail);
     const { reply, ended } = await applyEnd(tx, session, run, end, jitter);
@@ -125,7 +126,7 @@ async function endWithin(
     const result = { kind: 'ended', reply, sessionId, runId, nodeInstanceId } as const;
     return changed<AcceptedEnd>(result, ended, { taskId, reply });
   };
-  const result = await changeSessionWithin<AcceptedEnd, HeldRun | undefined>(
+  const result = await changeSessionWithin<AcceptedEnd, EndingTask | undefined>(
     tx,
     { taskId },
     apply,
@@ -140,8 +141,8 @@ async function endHeldClaim(
   caller: TaskHolder,
   ending: TaskEnd['kind'],
   digest: string,
-): Promise<HeldRun | undefined> {
-  const [run] = await tx.query<HeldRun>(
+): Promise<EndingTask | undefined> {
+  const [run] = await tx.query<EndingTask>(
     `${endClaim('ending = $4, ending_digest = $5', isHeld)}
      select ended.task_id, ${runFacts}, run.wrote_output, ${wasIncremental('ended')} as incremental,
             coalesce(run.reprocess_position, n.watermark_position) > ended.watermark_position as watermark_moved,
@@ -174,7 +175,7 @@ interface Applied {
 async function applyEnd(
   tx: Tx,
   session: LockedSession,
-  run: HeldRun,
+  run: EndingTask,
   end: TaskEnd,
   jitter: number,
 ): Promise<Applied> {
@@ -194,7 +195,7 @@ async function applyEnd(
 async function applyComplete(
   tx: Tx,
   session: LockedSession,
-  run: HeldRun,
+  run: EndingTask,
   report: Extract<TaskEnd, { kind: 'complete' }>,
 ): Promise<Applied> {
   if (report.hasMore && !run.incremental) throw new Refused<EndRefusal>('not-incremental');
@@ -233,7 +234,7 @@ async function applyComplete(
 async function applyFailure(
   tx: Tx,
   session: LockedSession,
-  run: HeldRun,
+  run: EndingTask,
   report: Extract<TaskEnd, { kind: 'fail' }>,
   jitter: number,
 ): Promise<Applied> {

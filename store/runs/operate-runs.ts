@@ -9,7 +9,14 @@ import { nodeStateCodes } from '../../domain/runs/node-state.ts';
 import { cancelled, cancelVerdict, type RetryVerdict, retryVerdict } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { boundCancelledLease } from '../runners/lease.ts';
-import { type Change, changed, changeSession, type LockedSession, unchanged } from './change-session.ts';
+import {
+  type Change,
+  changed,
+  changeSession,
+  type LockedSession,
+  noteQueued,
+  unchanged,
+} from './change-session.ts';
 import { claimTime } from './claim-order.ts';
 import { checkConfigurations } from './configuration-check.ts';
 import { findNodeRun, lockOperatedRun, type NodeRunRow } from './node-runs.ts';
@@ -119,7 +126,7 @@ async function queueAgain(
     runIds.map(() => nextQueueTime(session)),
     userId,
   ]);
-  session.builtinQueued ||= runs.some(({ runnerType }) => runnerType === 'system');
+  for (const { runnerType } of runs) noteQueued(session, runnerType);
 }
 
 export type CancelResult =

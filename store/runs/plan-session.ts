@@ -9,7 +9,7 @@ import { failedWith, type NodeFacts, type RunReason, reasonToRun } from '../../d
 import { currentTraceparent } from '../../telemetry/trace.ts';
 import type { Tx } from '../connection/database.ts';
 import { newId } from '../connection/ids.ts';
-import type { LockedSession } from './change-session.ts';
+import { type LockedSession, noteQueued } from './change-session.ts';
 import { claimTime } from './claim-order.ts';
 import { checkConfigurations, isConfigurationChecked } from './configuration-check.ts';
 import { notifyReady, queuedColumns } from './queue.ts';
@@ -108,7 +108,7 @@ export async function planSession(
     wanted.map(({ queueTimeMs }) => queueTimeMs),
     traceparent ?? currentTraceparent(),
   ]);
-  session.builtinQueued ||= !session.frozen && wanted.some(({ node }) => node.runnerType === 'system');
+  if (!session.frozen) for (const { node } of wanted) noteQueued(session, node.runnerType);
   const failed = wanted.every(({ node }) => node.isChecked) ? noNodes : await failMisconfigured(tx, wanted);
   return wanted.flatMap(({ node }) => (failed.has(node.id) ? [] : [node.id]));
 }

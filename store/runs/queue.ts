@@ -3,6 +3,7 @@
  * waiting claim holds no connection of its own: one connection per process LISTENs, and polls now and then for missed
  * notifications.
  */
+import { systemRunnerType } from '../../domain/runners/manifest-runner-types.ts';
 import type { Database, Queryable, Row } from '../connection/database.ts';
 import { Listener, type ListenerEvents } from '../connection/listener.ts';
 import type { RunnerIdentity } from '../runners/holder.ts';
@@ -32,6 +33,9 @@ export const queueByTemplate = (limit: number | null = null) => `
          where ${isClaimable} and r.template_name = w.template order by ${claimOrder('r')} limit 1) head
   )`;
 
+/** A run, or a node template, is one of the platform's own. @param of its alias */
+export const isBuiltin = (of: string) => `${of}.runner_type = '${systemRunnerType}'`;
+
 /** For `update node_run set`: into the queue at once. */
 export const queued = `state = 'queued', due_at = null`;
 
@@ -48,7 +52,7 @@ export const queuedColumns = 'r.template_name, r.runner_type, r.state';
  * started by their session's workflow. PostgreSQL delivers equal notifications of one transaction once.
  */
 export const notifyReady = (step: string) => `
-  case when ${step}.state = 'queued' and ${step}.runner_type <> 'system'
+  case when ${step}.state = 'queued' and not ${isBuiltin(step)}
        then pg_notify('${taskReadyChannel}', ${step}.template_name) end`;
 
 /** As {@link notifyReady}, for those of the templates `t` that have a task queued. @param where of the templates */
@@ -74,7 +78,7 @@ export async function isBehindOthers(
   hasWaited: boolean,
 ): Promise<boolean> {
   const [row] = await database.query<{ isBehind: boolean }>(
-    `select (not $3 or exists (select from node_run h where h.state = 'held' and h.runner_type = 'system'))
+    `select (not $3 or exists (select from node_run h where h.state = 'held' and ${isBuiltin('h')}))
         and exists (
           select from node_run me, unnest($2::text[]) as t (name), lateral (
             select from (

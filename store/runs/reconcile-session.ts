@@ -11,10 +11,10 @@ import type { DueRun, ReconcileResult } from '../../domain/runs/reconcile-result
 import { type NodeFacts, reasonToRun } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
-import { changeSession, planned } from './change-session.ts';
+import { changeSession, type LockedSession, planned } from './change-session.ts';
 import { claimOrder } from './claim-order.ts';
 import { nodeFacts, planSession } from './plan-session.ts';
-import { notifyReady, queued, queuedColumns } from './queue.ts';
+import { isBuiltin, notifyReady, queued, queuedColumns } from './queue.ts';
 
 /** At most this many ends are reported in one reconcile; the rest follow in the next. */
 const maxNamedEnds = 200;
@@ -48,7 +48,9 @@ export async function reconcileSession(
   for (let passes = 1; ; passes++) {
     let state = await readSessionState(database, sessionId);
     if (state && needsPlan(state)) {
-      await planUnderLock(database, sessionId);
+      await changeSession(database, { sessionId }, async (tx, session) =>
+        planned(await planWhole(tx, session)),
+      );
       state = await readSessionState(database, sessionId);
     }
     if (!state) return undefined;
@@ -99,7 +101,7 @@ const sessionStateStatement = `
          coalesce((
            select json_agg(o) from (
              select r.id as "runId", r.attempt, r.max_attempts as "maxAttempts", n.name as "nodeName",
-                    r.runner_type = 'system' as builtin, r.state = 'waiting' as waiting,
+                    ${isBuiltin('r')} as builtin, r.state = 'waiting' as waiting,
                     a.started_at is not null as started, r.frozen and r.state <> 'held' as "heldBack",
                     r.state = 'held' as held,
                     extract(epoch from clock_timestamp() - case when r.state = 'held' then a.started_at
@@ -122,16 +124,17 @@ function needsPlan(state: SessionState): boolean {
   return hasDueRun || state.candidates.some(reasonToRun);
 }
 
-/** Queues what is due and plans the whole session; twice in a row does nothing the second time. */
-async function planUnderLock(database: Database, sessionId: string): Promise<void> {
-  await changeSession(database, { sessionId }, async (tx, session) => {
-    if (!session.frozen) await queueDueRuns(tx, sessionId);
-    return planned(await planSession(tx, session));
-  });
+/**
+ * Queues the runs whose time has come, except in a frozen session, and plans every node. Twice in a row does nothing the
+ * second time.
+ * @returns the ids of the node instances that got a run
+ */
+export async function planWhole(tx: Tx, session: LockedSession): Promise<readonly number[]> {
+  if (!session.frozen) await queueDueRuns(tx, session.sessionId);
+  return planSession(tx, session);
 }
 
-/** Puts the runs whose time has come into the queue. */
-export async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
+async function queueDueRuns(tx: Tx, sessionId: string): Promise<void> {
   await tx.query(
     `with due as (
        update node_run r set ${queued}

@@ -84,8 +84,8 @@ export async function beginTaskOutput(
     const values = [...heldValues(caller), outputIdentifier, objectKey];
     const [row] = await database.query(beginStatement, values);
     if (row === undefined) return undefined;
-    const { output: begin, dataSource } = splitSource(row);
-    return { ...begin, dataSource: dataSource.id === null ? null : dataSource } as unknown as TaskOutputBegin;
+    const { output: begin, dataSource } = splitSource<Omit<TaskOutputBegin, 'dataSource'>>(row);
+    return { ...begin, dataSource: dataSource.id === null ? null : dataSource };
   });
 }
 

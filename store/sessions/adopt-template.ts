@@ -25,8 +25,8 @@ import {
   unchanged,
 } from '../runs/change-session.ts';
 import { planSession } from '../runs/plan-session.ts';
+import { hasUploads } from '../uploads/uploads-of-node.ts';
 import { saveRevisions } from './node-configuration.ts';
-import { hasUploads } from './update-session.ts';
 
 export interface AdoptionRequest {
   readonly sessionId: string;

@@ -5,7 +5,7 @@
 
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
-import { isClaimable } from '../runs/queue.ts';
+import { isBuiltin, isClaimable } from '../runs/queue.ts';
 
 /** A session whose workflow, or that of its window, did not act or reconcile in time. */
 interface LateSession extends SessionLabel {
@@ -56,7 +56,7 @@ const mayBeHealed = `s.frozen_at is null and (${isOlder('s.healed_at', '$4')}
 /** Of `session s`: its workflow awaits a built-in run that is queued. */
 const awaitsQueued = `exists (
   select from node_run r join node_attempt a on a.run_id = r.id and a.number = r.attempt
-   where r.session_id = s.id and ${isClaimable} and r.runner_type = 'system' and a.awaited)`;
+   where r.session_id = s.id and ${isClaimable} and ${isBuiltin('r')} and a.awaited)`;
 
 /** Since when its workflow should have observed the session's desired version: it may reconcile later by itself. Of `session s` */
 export const dueSinceSql = 'greatest(s.dirty_since, s.next_reconcile_at)';
@@ -76,7 +76,7 @@ const forgottenStatement = acquireStatement(
         union all
         (select r.session_id, r.queue_time, true from node_run r join session s on s.id = r.session_id
           where ${isClaimable}
-            and r.template_name = any (array(select t.name from node_template t where t.runner_type = 'system'))
+            and r.template_name = any (array(select t.name from node_template t where ${isBuiltin('t')}))
             and ${isOlder('r.queue_time', '$3')} and ${mayBeHealed}
           order by r.queue_time limit $5))`,
     facts: `(select bool_and(f.is_queue) from forgotten f where f.id = s.id) and ${awaitsQueued} as is_in_queue`,

@@ -5,10 +5,16 @@
 
 import type { RunState } from '../../domain/runs/run-plan.ts';
 import type { Database, Tx } from '../connection/database.ts';
-import { changed, changeSession, type LockedSession, unchanged, waitsFor } from '../runs/change-session.ts';
-import { planSession } from '../runs/plan-session.ts';
+import {
+  changed,
+  changeSession,
+  type LockedSession,
+  noteQueued,
+  unchanged,
+  waitsFor,
+} from '../runs/change-session.ts';
 import { notifyReady, queuedColumns } from '../runs/queue.ts';
-import { queueDueRuns } from '../runs/reconcile-session.ts';
+import { planWhole } from '../runs/reconcile-session.ts';
 
 /** Idempotent. Undefined when there is no such session. */
 export async function freezeSession(
@@ -34,8 +40,7 @@ export async function unfreezeSession(
   return changeSession<'changed' | 'unchanged'>(database, { sessionId }, async (tx, session) => {
     if (!session.frozen) return unchanged('unchanged');
     await thawRuns(tx, session);
-    await queueDueRuns(tx, sessionId);
-    await planSession(tx, session);
+    await planWhole(tx, session);
     return changed('changed');
   });
 }
@@ -53,7 +58,7 @@ async function thawRuns(tx: Tx, session: LockedSession): Promise<void> {
   // While it was frozen its workflow neither started these nor kept their timers.
   for (const { runnerType, state, dueInMs } of thawed) {
     const isDue = state === 'queued' || (state === 'waiting' && dueInMs <= 0);
-    session.builtinQueued ||= isDue && runnerType === 'system';
+    if (isDue) noteQueued(session, runnerType);
     if (state === 'waiting') waitsFor(session, dueInMs);
   }
 }

@@ -168,7 +168,7 @@ export async function saveRevisions(
         where n.configuration_revision = 1
        on conflict do nothing
      ), pinned as (
-       -- Runs that a version before this migration claimed: they keep their configuration too.
+       -- Runs that a version without revisions claimed: they keep their configuration too.
        update node_run r set configuration_revision = n.configuration_revision
          from given join node_instance n on n.id = given.id
         where r.node_instance_id = n.id and r.configuration_revision is null

@@ -3,8 +3,7 @@
 import type { SessionLabel } from '../../domain/sessions/session-change.ts';
 import type { Database } from '../connection/database.ts';
 import { changed, changeSession, labelOf } from '../runs/change-session.ts';
-import { planSession } from '../runs/plan-session.ts';
-import { queueDueRuns } from '../runs/reconcile-session.ts';
+import { planWhole } from '../runs/reconcile-session.ts';
 import { hasQueuedUploads } from '../uploads/queued-uploads.ts';
 
 export interface PlannedSession {
@@ -27,8 +26,7 @@ export async function planWholeSession(
   sessionId: string,
 ): Promise<PlannedSession | undefined> {
   return changeSession(database, { sessionId }, async (tx, session) => {
-    if (!session.frozen) await queueDueRuns(tx, sessionId);
-    const planned = await planSession(tx, session);
+    const planned = await planWhole(tx, session);
     const [window] = await tx.query<{ isOpen: boolean }>(
       `select window_due_at is not null or window_dirty_since is not null as is_open from session where id = $1`,
       [sessionId],

@@ -70,20 +70,20 @@ async function findLocked(tx: Tx, id: string): Promise<ScenarioRow | undefined> 
 }
 
 async function insertScenario(tx: Tx, sessionId: string, fields: ScenarioFields): Promise<ScenarioWrite> {
-  const { from = null, to = null } = fields;
+  const { id = newId(), from = null, to = null } = fields;
   if (isReversed(from, to)) return { outcome: 'times-reversed' };
   const [row] = await tx.query<ScenarioRow>(
     `insert into scenario_instance (id, session_id, simulation_id, scenario_name, from_at, to_at, created_at)
      values ($1, $2, $3, $4, $5, $6, clock_timestamp())
      on conflict (id) do nothing returning ${columns}`,
-    [fields.id ?? newId(), sessionId, fields.simulationId ?? '', fields.scenarioName, from, to],
+    [id, sessionId, fields.simulationId ?? '', fields.scenarioName, from, to],
   );
   if (row !== undefined) {
     noteAudited(row.id);
     return { outcome: 'saved', scenario: row };
   }
   // Another request made it at the same moment.
-  const other = await findLocked(tx, fields.id ?? '');
+  const other = await findLocked(tx, id);
   if (other === undefined || other.sessionId !== sessionId) return { outcome: 'id-of-another-session' };
   return updateScenario(tx, other, fields);
 }

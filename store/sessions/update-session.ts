@@ -11,7 +11,7 @@ import { jsonOrNull } from '../connection/parameters.ts';
 import { presentVersion } from '../registry/template-versions.ts';
 import { holdSession } from '../runs/change-session.ts';
 import { orderSession } from '../runs/claim-order.ts';
-import { isUploadedTo } from '../uploads/resumable-uploads.ts';
+import { hasUploads } from '../uploads/uploads-of-node.ts';
 import { insertNodeInstances } from './sessions.ts';
 
 /** Absent fields stay unchanged. */
@@ -33,13 +33,6 @@ export interface SessionChanges {
  * a shared session that is no name, or two open shared sessions that would overlap.
  */
 export type SessionUpdate = 'saved' | 'missing' | 'invalid';
-
-/** Uploads of a process that died are not waited for longer than this. */
-const uploadSilentFor = "interval '60 seconds'";
-/** Whether an upload to a node `n` is queued or under way. */
-export const hasUploads = `
-  (exists (select 1 from queued_upload q where q.node_instance_id = n.id)
-    or ${isUploadedTo('n.id', uploadSilentFor)})`;
 
 /** Thrown so that everything rolls back. */
 class InvalidChange extends Error {}

@@ -9,6 +9,7 @@ import { claimNext, registerClaim } from '../../store/runs/claims.ts';
 import { endTask } from '../../store/runs/end-task.ts';
 import { writeTaskOutput } from '../../store/runs/task-outputs.ts';
 import { type PublishResult, publishUpload } from '../../store/uploads/publish-upload.ts';
+import { writePendingRow } from './pending-row.ts';
 
 export interface GraphNode {
   readonly name: string;
@@ -64,14 +65,12 @@ export async function outsideTemplate(
 
 async function base(database: Database): Promise<{ projectId: number; dataSourceId: number }> {
   await database.query(
-    `insert into runner_type (name, runtime) values ('system', 'system') on conflict do nothing`,
+    `insert into runner_type (name, runtime) values ('system', 'system'), ('outside-runner', 'external')
+     on conflict do nothing`,
   );
   await database.query(
-    `insert into node_template (name, runner_type, type) values ('input', 'system', 'Input') on conflict do nothing`,
-  );
-  await database.query(
-    `insert into node_template (name, runner_type, type) values ('outside', $1, 'Processing') on conflict do nothing`,
-    ['outside-runner'],
+    `insert into node_template (name, runner_type, type)
+     values ('input', 'system', 'Input'), ('outside', 'outside-runner', 'Processing') on conflict do nothing`,
   );
   const [user] = await database.query<{ id: number }>(
     `insert into platform_user (external_id, type) values ($1, 'Administrator') returning id`,
@@ -88,11 +87,6 @@ async function base(database: Database): Promise<{ projectId: number; dataSource
 
 /** Makes a session with these nodes; parents must come before their children. */
 export async function makeGraph(database: Database, nodes: readonly GraphNode[]): Promise<Graph> {
-  if (!(await database.query(`select 1 from runner_type where name = 'outside-runner'`)).length) {
-    await database.query(
-      `insert into runner_type (name, runtime) values ('outside-runner', 'external') on conflict do nothing`,
-    );
-  }
   const { projectId, dataSourceId } = await base(database);
   const [template] = await database.query<{ id: number }>(
     `insert into session_template (name, configuration) values ($1, '{}') returning id`,
@@ -186,10 +180,7 @@ export async function finish(database: Database, identity: RunnerIdentity, graph
 
 export async function storedObject(database: Database, graph: Graph) {
   const objectKey = `outputs/${randomUUID()}`;
-  await database.query('insert into pending_object (object_key, data_source_id) values ($1, $2)', [
-    objectKey,
-    graph.dataSourceId,
-  ]);
+  await writePendingRow(database, objectKey, graph.dataSourceId);
   return {
     dataSourceId: graph.dataSourceId,
     objectKey,

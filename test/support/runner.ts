@@ -1,8 +1,8 @@
 /** A platform with graphs of outside nodes, and runners that speak HTTP to it. */
 import { randomUUID } from 'node:crypto';
-import { afterAll } from 'vitest';
-import { Database } from '../../store/connection/database.ts';
+import type { Database } from '../../store/connection/database.ts';
 import { type Answer, apiStage, ask, type People, type TestApi } from './api.ts';
+import { openDatabase } from './databases.ts';
 import { chain, type Graph, makeGraph, outsideTemplate, type TemplateOptions } from './graph.ts';
 import type { TestEnvironment } from './stack.ts';
 
@@ -55,8 +55,7 @@ export interface TestRunner {
 /** Call it once at the top of a file; everything ends after the file's last test. */
 export async function runnerStage(variables: Record<string, string> = {}): Promise<RunnerStage> {
   const { platform, api, people } = await apiStage({ variables });
-  const database = await Database.open({ databaseUrl: platform.databaseUrl, poolSize: 4 });
-  afterAll(() => database.close());
+  const database = await openDatabase(platform, 4);
   return {
     platform,
     api,

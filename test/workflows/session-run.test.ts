@@ -170,9 +170,10 @@ test('of a long queue the end is awaited, and a run that is held for long beside
   );
   let isShown = false;
   await eventually('its holder is shown', () => {
-    temporalSide.workflows.showHolder(task, { instance: 'runner' }, true, (result) => {
+    const done = (result: 'shown' | 'notified') => {
       isShown ||= result === 'shown';
-    });
+    };
+    temporalSide.workflows.showHolder(task, { instance: 'runner' }, { notifies: true, done });
     return isShown;
   });
   expect(await idsOfPending()).toContain(id);

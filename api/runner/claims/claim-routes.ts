@@ -11,6 +11,7 @@ import { runnerExampleValues } from '../../runner-examples.ts';
 import type { RunnerPrincipal } from '../../runner-tokens/principal.ts';
 import type { Services } from '../../services.ts';
 import { auditedByClaims, holderOf, instanceIdForm } from '../identity.ts';
+import { partLimits } from '../part-limits.ts';
 import { claimRequestSchema, claimSchema, whoamiSchema } from '../schema.ts';
 import { claimForReply, coverageFor } from './claim.ts';
 
@@ -77,11 +78,7 @@ function serverLimits(maxInputsPerTask: number) {
     maxWaitSeconds: limits.claimWaitMaxSeconds,
     leaseSeconds: limits.leaseSeconds,
     heartbeatIntervalSeconds: heartbeatIntervalSeconds(limits.leaseSeconds),
-    upload: {
-      minPartBytes: limits.uploadPartMinBytes,
-      maxPartBytes: limits.uploadPartMaxBytes,
-      maxParts: limits.uploadParts,
-    },
+    upload: partLimits,
     incremental: { maxInputsPerTask },
   };
 }

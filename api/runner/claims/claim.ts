@@ -119,7 +119,7 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
     const { claimSeq, drained, holdsTask } = await registerClaim(
       services.database,
       identity,
-      coverage.isOpen ? null : coverage.names(),
+      coverage.coversAll ? null : coverage.names(),
       version,
     );
     const held = holdsTask ? await settleHeld(services, request) : undefined;
@@ -142,7 +142,7 @@ async function firstTry(services: Services, request: ClaimRequest): Promise<Firs
 function claimOfOne(coverage: Coverage, version: string | null): TemplateClaim | undefined {
   const [template, ...others] = coverage.names();
   if (template === undefined || others.length > 0) return undefined;
-  return { template, leaseSeconds: limits.leaseSeconds, isOpen: coverage.isOpen, version };
+  return { template, leaseSeconds: limits.leaseSeconds, coversAll: coverage.coversAll, version };
 }
 
 /** What a claim knew when it began. */
@@ -160,8 +160,8 @@ async function lastTry(
   start: ClaimStart,
 ): Promise<ClaimedTask | undefined> {
   const { templates } = services.runners;
-  const { isOpen, names } = request.coverage;
-  if (!isOpen) return undefined;
+  const { coversAll, names } = request.coverage;
+  if (!coversAll) return undefined;
   if (templates.current.loadedAtMs < start.startedAtMs) await templates.load(0);
   const known = new Set(start.names);
   const fresh = names().filter((name) => !known.has(name));

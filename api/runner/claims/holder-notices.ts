@@ -87,9 +87,10 @@ export class HolderNotices {
   #show(notice: Notice): void {
     const { task, holder, tries, isWorkflowNotified } = notice;
     const notifies = tries >= longFromTry && !isWorkflowNotified;
-    this.#workflows.showHolder(task, { node: task.nodeName, ...holder }, notifies, (result) => {
+    const done = (result: 'shown' | 'notified') => {
       if (result === 'notified') notice.isWorkflowNotified = true;
       else if (this.#notices.get(task.taskId) === notice) this.ended(task.taskId);
-    });
+    };
+    this.#workflows.showHolder(task, { node: task.nodeName, ...holder }, { notifies, done });
   }
 }

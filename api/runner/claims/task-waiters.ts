@@ -263,7 +263,7 @@ export class TaskWaiters {
     this.#isChecking = true;
     try {
       const waiters = [...this.#waiters];
-      if (waiters.some((waiter) => waiter.request.coverage.isOpen)) await this.#catalogue.load();
+      if (waiters.some((waiter) => waiter.request.coverage.coversAll)) await this.#catalogue.load();
       const templates = new Set(waiters.flatMap((waiter) => waiter.request.coverage.names()));
       const requests = waiters.map((waiter) => waiter.request);
       const found = await checkQueue(this.#listener, [...templates], requests);

@@ -20,7 +20,7 @@ export interface Coverage {
   readonly names: () => readonly string[];
   readonly covers: (template: string) => boolean;
   /** All that the caller may claim, also templates registered later. */
-  readonly isOpen: boolean;
+  readonly coversAll: boolean;
 }
 
 export class TemplateCatalogue {
@@ -54,7 +54,7 @@ export class TemplateCatalogue {
     return {
       names: () => this.#snapshot.external,
       covers: (template) => isExternal(this.#snapshot.byName.get(template)),
-      isOpen: true,
+      coversAll: true,
     };
   }
 
@@ -82,7 +82,7 @@ export class TemplateCatalogue {
         const template = this.#snapshot.byName.get(name);
         return template !== undefined && own.has(template.runnerType) && isClaimable(template);
       },
-      isOpen: true,
+      coversAll: true,
     };
   }
 
@@ -110,5 +110,5 @@ function isClaimable(template: RunnerTemplate): boolean {
 export function coverageOf(names: readonly string[]): Coverage {
   const set = new Set(names);
   const list = [...set];
-  return { names: () => list, covers: (template) => set.has(template), isOpen: false };
+  return { names: () => list, covers: (template) => set.has(template), coversAll: false };
 }

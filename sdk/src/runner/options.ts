@@ -18,7 +18,7 @@ export interface StartOptions {
    * at once each gets a suffix `.1`, `.2` and so on.
    */
   readonly instanceId?: string;
-  /** How long a claim waits for a task, in seconds, 0 to 60; default 30. */
+  /** How long a claim waits for a task, in seconds, 0 to 60; default `SDP_RUNNER_WAIT_SECONDS`, else 30. */
   readonly waitSeconds?: number;
   /**
    * At the end: how long running tasks may continue before they are aborted and released, in seconds; default
@@ -70,14 +70,12 @@ export function readSettings(
 ): Settings {
   const problems: string[] = [];
   const number = (
-    name: string,
-    given: number | undefined,
+    name: 'concurrency' | 'waitSeconds' | 'graceSeconds',
     variable: string,
-    initial: number,
-    max: number,
+    { initial, max }: { readonly initial: number; readonly max: number },
   ) => {
     const text = environment[variable];
-    const value = given ?? (text === undefined || text === '' ? initial : Number(text));
+    const value = options[name] ?? (text === undefined || text === '' ? initial : Number(text));
     if (!(value >= 0 && value <= max))
       problems.push(`${name} (${variable}) must be a number from 0 to ${max}.`);
     return value;
@@ -85,7 +83,7 @@ export function readSettings(
   const url = readUrl(options.url ?? environment.SDP_URL, problems);
   const token = (options.token ?? environment.SDP_RUNNER_TOKEN ?? '').trim();
   if (!/^[\x21-\x7e]+$/.test(token)) problems.push('Set SDP_RUNNER_TOKEN to a runner token.');
-  const concurrency = number('concurrency', options.concurrency, 'SDP_RUNNER_CONCURRENCY', 1, 1_000);
+  const concurrency = number('concurrency', 'SDP_RUNNER_CONCURRENCY', { initial: 1, max: 1_000 });
   if (!Number.isInteger(concurrency) || concurrency < 1) problems.push('concurrency must be 1 or more.');
   const instanceId = options.instanceId ?? (environment.SDP_RUNNER_INSTANCE || ownInstanceId(runner));
   if (!instanceForm.test(instanceId)) {
@@ -97,8 +95,8 @@ export function readSettings(
   }
   const settings = {
     templateSuffix,
-    waitSeconds: Math.floor(number('waitSeconds', options.waitSeconds, 'SDP_RUNNER_WAIT_SECONDS', 30, 60)),
-    graceSeconds: number('graceSeconds', options.graceSeconds, 'SDP_RUNNER_GRACE_SECONDS', 15, 86_400),
+    waitSeconds: Math.floor(number('waitSeconds', 'SDP_RUNNER_WAIT_SECONDS', { initial: 30, max: 60 })),
+    graceSeconds: number('graceSeconds', 'SDP_RUNNER_GRACE_SECONDS', { initial: 15, max: 86_400 }),
     partBytes: options.partBytes ?? 8 * mebibytes,
     bufferBytes: options.bufferBytes ?? 32 * mebibytes,
   };
