@@ -225,6 +225,28 @@ test('what a run logs and prints stands in its log, once, although answers were 
   ]);
 });
 
+test('fields that the platform does not take are left out of their line, and no line is lost', async () => {
+  const graph = await stage.chainOf(1);
+  const deep = JSON.parse(`${'{"a":'.repeat(30)}1${'}'.repeat(30)}`);
+  await stage.start(
+    defineRunner({
+      templates: [graph.template],
+      async run(task) {
+        task.log.info('first', { lap: 3 });
+        task.log.info('deep', deep);
+        return 'no-output' as const;
+      },
+    }),
+  );
+  await stage.upload(graph, 'input', 'x');
+  await stage.until(graph, 'n1', 'Succeeded');
+  const { entries } = await get(`/api/v2/node-runs/${await runOf(graph.nodes.n1)}/logs`);
+  expect(entries.filter(({ source }: Line) => source === 'runner')).toMatchObject([
+    { message: 'first', fields: { lap: 3 } },
+    { message: 'deep', fields: { omitted: 'The fields have more than 20 levels.' } },
+  ]);
+});
+
 test.each([
   ['leaves a rejection', 1, ', because no code caught this error: Error: nothing awaits this'],
   ['exits', 3, ' with code 3, before the task has ended.'],

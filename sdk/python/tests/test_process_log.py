@@ -56,6 +56,39 @@ def work(task):
     double.until(lambda: task.end)
 
 
+def test_extra_of_logging_becomes_the_fields_of_the_line(
+    double: PlatformDouble, start_runner: RunnerProcess
+) -> None:
+    task = double.offer()
+    start_runner(
+        """
+import logging
+from decimal import Decimal
+class Unreadable:
+    def __str__(self): raise RuntimeError("no text")
+@sdp.runner(templates=["t"])
+def work(task):
+    task.log.info("a line", extra={"lap": 3, "loss": float("nan"), "mean": Decimal("1.5"), "car": "7\\0", "path": r"\\u0000"})
+    logging.getLogger("mine").warning("of another", extra={"rows": 2})
+    deep = {}
+    for _ in range(25):
+        deep = {"a": deep}
+    for extra in (deep, {"text": "x" * 5000}, {"value": Unreadable()}, {"keys": {(1, 2): 3}}):
+        task.log.info("left out", extra=extra)
+    return "no-output"
+"""
+    )
+    double.until(lambda: task.end)
+    assert [entry.get("fields") for entry in task.logs] == [
+        {"lap": 3, "loss": "NaN", "mean": "1.5", "car": "7", "path": r"\u0000"},
+        {"logger": "mine", "rows": 2},
+        {"omitted": "The fields have more than 20 levels."},
+        {"omitted": "The fields hold more than 4096 bytes."},
+        {"omitted": "The fields have no JSON form."},
+        {"omitted": "The fields have no JSON form."},
+    ]
+
+
 def test_failures_name_what_answered_and_that_the_platform_answers_again_is_logged_too(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -13,8 +13,12 @@ export interface LogEntry {
 
 export const messageBytes = 8 * 1024;
 const fieldsBytes = 4 * 1024;
+const fieldsLevels = 20;
 
-/** @param fields replaced by a sentence when they have no JSON form or are above 4 KB */
+/**
+ * @param fields replaced by a sentence when they have no JSON form, are above 4 KB or have more than 20 levels: the platform
+ * would refuse all lines that are sent with them
+ */
 export function logEntry(level: RunLogLevel, message: string, fields?: LogFields): LogEntry {
   const entry = { at: new Date().toISOString(), level, message: clipBytes(message, messageBytes) };
   return fields === undefined ? entry : { ...entry, fields: fit(fields) };
@@ -38,9 +42,19 @@ function fit(fields: LogFields): LogFields {
     const text = JSON.stringify(fields, (_name, value: unknown) =>
       typeof value === 'string' ? clip(value, fieldsBytes) : value,
     );
-    if (Buffer.byteLength(text) <= fieldsBytes) return JSON.parse(text) as LogFields;
-    return { omitted: `The fields hold more than ${fieldsBytes} bytes.` };
+    if (Buffer.byteLength(text) > fieldsBytes)
+      return { omitted: `The fields hold more than ${fieldsBytes} bytes.` };
+    const fitting = JSON.parse(text) as LogFields;
+    return levelsOf(fitting) > fieldsLevels
+      ? { omitted: `The fields have more than ${fieldsLevels} levels.` }
+      : fitting;
   } catch {
     return { omitted: 'The fields have no JSON form.' };
   }
+}
+
+/** `{}` has one. Its depth is bounded by the bytes of the fields. */
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...Object.values(value).map(levelsOf));
 }

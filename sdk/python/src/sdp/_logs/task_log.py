@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextvars
+import json
 import logging
+import re
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +15,11 @@ from .._text import clip_bytes
 Level = Literal["debug", "info", "warning", "error"]
 
 MESSAGE_BYTES = 8 * 1024
+_FIELDS_BYTES = 4 * 1024
+_FIELDS_LEVELS = 20
+_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+# What else a record has came by `extra`.
+_OF_RECORDS = frozenset(vars(logging.makeLogRecord({}))) | {"asctime", "message", "sdp_log", "taskName"}
 
 Sink = Callable[[Level, str, "dict[str, Any]"], None]
 """Accepts one line. It must not raise."""
@@ -60,10 +67,42 @@ class RunLogHandler(logging.Handler):
             message = record.getMessage()
             if record.exc_info and record.exc_info[1] is not None:
                 message = f"{message}\n{trace_of(record.exc_info[1])}"
-            fields = {} if record.name == "sdp.task" else {"logger": record.name}
-            log.line(level_of(record.levelno), message, fields)
+            log.line(level_of(record.levelno), message, _fields_of(record))
         except Exception:
             self.handleError(record)
+
+
+def _fields_of(record: logging.LogRecord) -> dict[str, Any]:
+    """What `extra` gave, and whose record it is. It is replaced by a sentence where the platform would refuse it, and with
+    it all lines that are sent together."""
+    of_task = record.name == "sdp.task"
+    fields = {} if of_task else {"logger": record.name}
+    extra = {name: value for name, value in vars(record).items() if name not in _OF_RECORDS}
+    if not extra:
+        return fields
+    try:
+        text = json.dumps({**fields, **extra}, ensure_ascii=False, default=_plain)
+        text = _ESCAPED_NUL.sub(r"\1", text)
+        if len(text.encode("utf-8", "replace")) > _FIELDS_BYTES:
+            return {**fields, "omitted": f"The fields hold more than {_FIELDS_BYTES} bytes."}
+        # JSON has no infinite numbers.
+        fitting: dict[str, Any] = json.loads(text, parse_constant=str)
+    except Exception:
+        return {**fields, "omitted": "The fields have no JSON form."}
+    if _levels_of(fitting) > _FIELDS_LEVELS:
+        return {**fields, "omitted": f"The fields have more than {_FIELDS_LEVELS} levels."}
+    return fitting
+
+
+def _plain(value: Any) -> Any:
+    # Numbers of numpy, pandas and torch.
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else str(value)
+
+
+def _levels_of(value: Any) -> int:
+    if not isinstance(value, (dict, list)):
+        return 0
+    return 1 + max(map(_levels_of, value.values() if isinstance(value, dict) else value), default=0)
 
 
 def level_of(number: int) -> Level:
