@@ -278,10 +278,12 @@ test('many deliveries that come at once notify the workflow of their webhook at 
   notified.length = 0;
   const webhookId = randomUUID();
   const startedAtMs = performance.now();
-  for (let count = 0; count < 60; count++)
+  let lastAnnouncedMs = 0;
+  for (let count = 0; count < 60; count++) {
+    lastAnnouncedMs = performance.now();
     await database.query(`select pg_notify('webhook_due', $1)`, [webhookId]);
-  const announcedMs = performance.now();
+  }
   expect(notified.length).toBeGreaterThan(0);
-  await eventually('the last one is not left out', () => notified.at(-1)! > announcedMs);
+  await eventually('the last one is not left out', () => notified.at(-1)! > lastAnnouncedMs);
   expect(notified.length).toBeLessThanOrEqual(2 + (performance.now() - startedAtMs) / 100);
 });
