@@ -1,5 +1,4 @@
 /** Runs of nodes: what ran, who ran it, and over which inputs. */
-
 import type { z } from 'zod';
 import { access } from '../../domain/access/access.ts';
 import { Problem } from '../../domain/errors.ts';

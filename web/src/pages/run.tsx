@@ -5,11 +5,11 @@ import { titleOf, withoutCategory } from '../names.ts';
 import { type NodeRunDetails, readRun } from '../runs/api.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
 import { elapsedOf, formatRest, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
-import { placeOf } from '../runs/place.ts';
 import { RunActions } from '../runs/run-actions.tsx';
 import { RunBadge } from '../runs/run-badge.tsx';
 import { RunFacts } from '../runs/run-facts.tsx';
 import { RunProgress } from '../runs/run-progress.tsx';
+import { outsideRunnerOf } from '../runs/run-words.ts';
 import { Waterfall } from '../runs/waterfall.tsx';
 import { Ago, Moment } from '../ui/ago.tsx';
 import { Loaded } from '../ui/loaded.tsx';
@@ -118,7 +118,7 @@ function State({ run, isLive }: { run: NodeRunDetails; isLive: boolean }) {
 /** `by pit-wall-3 (1.4.0) for 16 s`, `next attempt in 2 min`, `took 4 s`. */
 function Holding({ run, now }: { run: NodeRunDetails; now: number }) {
   const last = run.attempts.at(-1);
-  const by = last === undefined ? null : placeOf(last, run);
+  const by = last === undefined ? null : outsideRunnerOf(last, run);
   const elapsed = elapsedOf(run, now);
   // How long it has run stands with its progress.
   if (run.state === 'held') return by && <span title={run.heldBy?.instanceId}>on {by}</span>;

@@ -167,7 +167,7 @@ function ScheduleCard(props: {
           <p class="faint">
             {whenText(schedule)} · {props.project} · {schedule.format}
             {schedule.periodDays !== null && ` · last ${plural(schedule.periodDays, 'day', 'days')}`} ·{' '}
-            {<NextTime schedule={schedule} />}
+            <NextTime schedule={schedule} />
           </p>
         </div>
         {onOpen !== null && (

@@ -8,7 +8,7 @@ import { Ago } from '../ui/ago.tsx';
 import { DownloadButton } from '../ui/download-button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import type { NodeRunDetails } from './api.ts';
-import { writtenName } from './written-name.ts';
+import { writtenName } from './run-words.ts';
 
 const shownFiles = 20;
 

@@ -17,9 +17,8 @@ import {
   progressWords,
   segmentsOf,
 } from '../../../../web/src/runs/model.ts';
-import { placeOf } from '../../../../web/src/runs/place.ts';
 import { groupedByReason } from '../../../../web/src/runs/reasons.ts';
-import { writtenName } from '../../../../web/src/runs/written-name.ts';
+import { outsideRunnerOf, writtenName } from '../../../../web/src/runs/run-words.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
 
@@ -167,8 +166,8 @@ describe('the times of an attempt', () => {
     };
     const begun = attempt({ startedAt: at(0), runner });
     const builtin = run({ state: 'held', runnerType: 'system', attempts: [begun], heldBy });
-    expect(placeOf(begun, builtin)).toBeNull();
-    expect(placeOf(begun, { ...builtin, runnerType: 'lap-tools' })).toBe('built-in');
+    expect(outsideRunnerOf(begun, builtin)).toBeNull();
+    expect(outsideRunnerOf(begun, { ...builtin, runnerType: 'lap-tools' })).toBe('built-in');
   });
 
   test('name a dashboard as the files of its session do', () => {

@@ -75,8 +75,7 @@ class RunLogHandler(logging.Handler):
 def _fields_of(record: logging.LogRecord) -> dict[str, Any]:
     """What `extra` gave, and whose record it is. It is replaced by a sentence where the platform would refuse it, and with
     it all lines that are sent together."""
-    of_task = record.name == "sdp.task"
-    fields = {} if of_task else {"logger": record.name}
+    fields = {} if record.name == "sdp.task" else {"logger": record.name}
     extra = {name: value for name, value in vars(record).items() if name not in _OF_RECORDS}
     if not extra:
         return fields
