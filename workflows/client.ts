@@ -47,30 +47,30 @@ const newestEvents = 50;
 
 export class WorkflowClient {
   readonly namespace: string;
-  private readonly connection: Connection;
-  private readonly client: Client;
-  private readonly completions: AsyncCompletionClient;
-  private readonly taskQueue: string;
-  private readonly calls: WorkflowCalls;
+  readonly #connection: Connection;
+  readonly #client: Client;
+  readonly #completions: AsyncCompletionClient;
+  readonly #taskQueue: string;
+  readonly #calls: WorkflowCalls;
 
   constructor(settings: TemporalSettings, log: WorkflowClientLog, telemetry = noTelemetry) {
-    this.connection = Connection.lazy(temporalConnection(settings));
+    this.#connection = Connection.lazy(temporalConnection(settings));
     this.namespace = settings.TEMPORAL_NAMESPACE;
-    const options = { connection: this.connection, namespace: this.namespace };
-    this.client = new Client({ ...options, interceptors: { workflow: [tracing(telemetry)] } });
-    this.completions = new AsyncCompletionClient(options);
-    this.taskQueue = settings.TEMPORAL_TASK_QUEUE;
-    this.calls = new WorkflowCalls(this.connection, log, telemetry);
+    const options = { connection: this.#connection, namespace: this.namespace };
+    this.#client = new Client({ ...options, interceptors: { workflow: [tracing(telemetry)] } });
+    this.#completions = new AsyncCompletionClient(options);
+    this.#taskQueue = settings.TEMPORAL_TASK_QUEUE;
+    this.#calls = new WorkflowCalls(this.#connection, log, telemetry);
   }
 
   /** Notifies the workflow of what a commit changed: for `Database.onSessionChanged`. */
   readonly sessionChanged = (change: SessionChange): void => {
     const awaited = change.ended.filter((ended) => ended.awaited);
     const send = (call: () => Promise<void>) =>
-      this.calls.send(change.isUrgent ? call : () => sleep(noteDelayMs).then(call));
-    for (const ended of awaited) send(() => this.completeAttempt(change, ended));
+      this.#calls.send(change.isUrgent ? call : () => sleep(noteDelayMs).then(call));
+    for (const ended of awaited) send(() => this.#completeAttempt(change, ended));
     // The end of a wait makes the workflow reconcile too.
-    if (change.wake && awaited.length === 0) send(() => this.signal(sessionTarget(change.session)));
+    if (change.wake && awaited.length === 0) send(() => this.#signal(sessionTarget(change.session)));
   };
 
   /**
@@ -83,15 +83,15 @@ export class WorkflowClient {
     holder: Readonly<Record<string, unknown>>,
     { notifies, done }: { readonly notifies: boolean; readonly done: (result: 'shown' | 'notified') => void },
   ): void {
-    this.calls.send(async () => {
+    this.#calls.send(async () => {
       try {
-        await this.completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
+        await this.#completions.heartbeat(activityOf(sessionId, runId, attempt), holder);
         done('shown');
       } catch (error) {
         // Not yet or no longer awaited: there is nothing to show it in.
         if (!(error instanceof ActivityNotFoundError)) throw error;
         if (!notifies) return;
-        const handle = this.client.workflow.getHandle(sessionWorkflowId(sessionId));
+        const handle = this.#client.workflow.getHandle(sessionWorkflowId(sessionId));
         // One that is not there is left to the healer, and finds the attempt when it starts.
         await unlessGone(() => handle.signal(wakeSignal));
         done('notified');
@@ -101,16 +101,16 @@ export class WorkflowClient {
 
   /** Has the workflow reconcile itself with the database, or starts it; throws when Temporal does not answer. */
   async wake(target: WorkflowTarget): Promise<void> {
-    await this.calls.make(() => this.signal(target));
+    await this.#calls.make(() => this.#signal(target));
   }
 
   /** As {@link wake}, after the reply. The healer makes up for a lost call. */
   notify(target: WorkflowTarget): void {
-    this.calls.send(() => this.signal(target));
+    this.#calls.send(() => this.#signal(target));
   }
 
   async health(target: WorkflowTarget): Promise<WorkflowHealth> {
-    return this.calls.make(() => this.describe(target));
+    return this.#calls.make(() => this.#describe(target));
   }
 
   /**
@@ -121,11 +121,11 @@ export class WorkflowClient {
     target: WorkflowTarget,
     restarted: readonly WorkflowHealth[] = ['failing', 'slow'],
   ): Promise<WorkflowRepair> {
-    return this.calls.make(async () => {
-      const health = await this.describe(target);
+    return this.#calls.make(async () => {
+      const health = await this.#describe(target);
       const isRestarted = restarted.includes(health);
-      if (isRestarted) await this.handleOf(target).terminate(`Restarted: its workflow task is ${health}.`);
-      await this.signal(target);
+      if (isRestarted) await this.#handleOf(target).terminate(`Restarted: its workflow task is ${health}.`);
+      await this.#signal(target);
       if (health === 'ended') return 'started';
       return isRestarted ? 'restarted' : 'running';
     }, repairDeadlineMs);
@@ -134,32 +134,26 @@ export class WorkflowClient {
   /** Ends the workflows of a deleted session; throws when Temporal does not answer. */
   async endSession(sessionId: string): Promise<void> {
     for (const workflowId of [sessionWorkflowId(sessionId), windowWorkflowId(sessionId)]) {
-      const handle = this.client.workflow.getHandle(workflowId);
-      await unlessGone(() => this.calls.make(() => handle.terminate('The session was deleted.')));
+      const handle = this.#client.workflow.getHandle(workflowId);
+      await unlessGone(() => this.#calls.make(() => handle.terminate('The session was deleted.')));
     }
   }
 
   /** Rejects when Temporal does not answer. */
   async ping(): Promise<void> {
-    await this.calls.make(() => this.connection.workflowService.getSystemInfo({}));
+    await this.#calls.make(() => this.#connection.workflowService.getSystemInfo({}));
   }
 
   /** Waits for the calls under way and closes the connection. */
   async close(): Promise<void> {
-    await this.calls.settled();
-    await this.connection.close();
+    await this.#calls.settled();
+    await this.#connection.close();
   }
 
-  private async signal({
-    type,
-    workflowId,
-    input,
-    summary,
-    searchAttributes,
-  }: WorkflowTarget): Promise<void> {
-    await this.client.workflow.signalWithStart(type, {
-      workflowId: workflowId(this.taskQueue),
-      taskQueue: this.taskQueue,
+  async #signal({ type, workflowId, input, summary, searchAttributes }: WorkflowTarget): Promise<void> {
+    await this.#client.workflow.signalWithStart(type, {
+      workflowId: workflowId(this.#taskQueue),
+      taskQueue: this.#taskQueue,
       args: [input],
       signal: wakeSignal,
       signalArgs: [],
@@ -168,12 +162,12 @@ export class WorkflowClient {
     });
   }
 
-  private async describe(target: WorkflowTarget): Promise<WorkflowHealth> {
+  async #describe(target: WorkflowTarget): Promise<WorkflowHealth> {
     try {
-      const { status, raw, workflowId, runId } = await this.handleOf(target).describe();
+      const { status, raw, workflowId, runId } = await this.#handleOf(target).describe();
       if (status.name !== 'RUNNING') return 'ended';
       if ((raw.pendingWorkflowTask?.attempt ?? 1) <= 1) return 'running';
-      return (await this.wasLate(workflowId, runId)) ? 'slow' : 'failing';
+      return (await this.#wasLate(workflowId, runId)) ? 'slow' : 'failing';
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return 'ended';
       throw error;
@@ -181,8 +175,8 @@ export class WorkflowClient {
   }
 
   /** Whether the last try of its workflow task was not answered in time, rather than failed. */
-  private async wasLate(workflowId: string, runId: string): Promise<boolean> {
-    const { history } = await this.connection.workflowService.getWorkflowExecutionHistoryReverse({
+  async #wasLate(workflowId: string, runId: string): Promise<boolean> {
+    const { history } = await this.#connection.workflowService.getWorkflowExecutionHistoryReverse({
       namespace: this.namespace,
       execution: { workflowId, runId },
       maximumPageSize: newestEvents,
@@ -193,8 +187,8 @@ export class WorkflowClient {
     return Boolean(last?.workflowTaskTimedOutEventAttributes);
   }
 
-  private handleOf(target: WorkflowTarget) {
-    return this.client.workflow.getHandle(target.workflowId(this.taskQueue));
+  #handleOf(target: WorkflowTarget) {
+    return this.#client.workflow.getHandle(target.workflowId(this.#taskQueue));
   }
 
   /**
@@ -202,14 +196,14 @@ export class WorkflowClient {
    * new), the session must be reconciled; but only for the commit that made the session need it: that reconcile sees
    * this end too, and a flood of signals would overload the workflow.
    */
-  private async completeAttempt({ session, wake }: SessionChange, ended: EndedAttempt): Promise<void> {
+  async #completeAttempt({ session, wake }: SessionChange, ended: EndedAttempt): Promise<void> {
     try {
-      await this.completions.complete(activityOf(session.sessionId, ended.runId, ended.attempt), {
+      await this.#completions.complete(activityOf(session.sessionId, ended.runId, ended.attempt), {
         outcome: ended.outcome,
       });
     } catch (error) {
       if (!(error instanceof ActivityNotFoundError)) throw error;
-      if (wake) await this.signal(sessionTarget(session));
+      if (wake) await this.#signal(sessionTarget(session));
     }
   }
 }

@@ -51,11 +51,11 @@ export class Database implements Reader, EntityReader {
   readonly pool: pg.Pool;
   /** Called after each commit that changed a session's graph. It must not throw, nor wait. */
   onSessionChanged: (change: SessionChange) => void = () => undefined;
-  private readonly unwatch: () => void;
+  readonly #unwatch: () => void;
 
   private constructor(pool: pg.Pool) {
     this.pool = pool;
-    this.unwatch = watchPool('platform', pool);
+    this.#unwatch = watchPool('platform', pool);
   }
 
   /** Opens the pool; the first connection is made by the first query. */
@@ -85,7 +85,7 @@ export class Database implements Reader, EntityReader {
   }
 
   async queryUnprepared<R = Row>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    return this.once((tx) => tx.lastUnprepared<R>(statement, parameters));
+    return this.#once((tx) => tx.lastUnprepared<R>(statement, parameters));
   }
 
   /** A fresh entity manager, for reads. */
@@ -98,10 +98,10 @@ export class Database implements Reader, EntityReader {
    * and passes on.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return withRetries(conflicts, () => this.once(work));
+    return withRetries(conflicts, () => this.#once(work));
   }
 
-  private async once<T>(work: (tx: Pipeline) => Promise<T>): Promise<T> {
+  async #once<T>(work: (tx: Pipeline) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     const pipeline = new Pipeline(client, this);
@@ -130,7 +130,7 @@ export class Database implements Reader, EntityReader {
   }
 
   async close(): Promise<void> {
-    this.unwatch();
+    this.#unwatch();
     await this.pool.end();
   }
 }
@@ -150,80 +150,80 @@ class Pipeline implements Tx, StatementSink {
   readonly isTransaction = true;
   /** Whether an audited call has written; false for all others. */
   hasWritten = false;
-  private readonly isAudited = isAuditPending();
-  private readonly client: pg.PoolClient;
-  private readonly database: Pick<Database, 'onSessionChanged'>;
-  private readonly sentAhead: Array<Promise<unknown>> = [];
-  private entities: SqlEntityManager | undefined;
-  private committed: Promise<pg.QueryResult> | undefined;
-  private firstFailure: unknown;
+  readonly #isAudited = isAuditPending();
+  readonly #client: pg.PoolClient;
+  readonly #database: Pick<Database, 'onSessionChanged'>;
+  readonly #sentAhead: Array<Promise<unknown>> = [];
+  #entities: SqlEntityManager | undefined;
+  #committed: Promise<pg.QueryResult> | undefined;
+  #firstFailure: unknown;
   readonly effects: Array<() => void> = [];
 
   constructor(client: pg.PoolClient, database: Pick<Database, 'onSessionChanged'>) {
-    this.client = client;
-    this.database = database;
+    this.#client = client;
+    this.#database = database;
   }
 
   get em(): SqlEntityManager {
-    this.entities ??= entityManager(this);
-    return this.entities;
+    this.#entities ??= entityManager(this);
+    return this.#entities;
   }
 
   async flush(): Promise<void> {
-    await this.entities?.flush();
+    await this.#entities?.flush();
   }
 
   async query<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    return this.run<R>(new Statement(statement, parameters));
+    return this.#run<R>(new Statement(statement, parameters));
   }
 
-  private async run<R>(statement: Statement): Promise<R[]> {
-    if (this.committed !== undefined) throw new Error('The last statement has been sent.');
-    this.hasWritten ||= this.isAudited && isWrite(statement.text);
-    const result = await this.noted(this.client.query(statement));
+  async #run<R>(statement: Statement): Promise<R[]> {
+    if (this.#committed !== undefined) throw new Error('The last statement has been sent.');
+    this.hasWritten ||= this.#isAudited && isWrite(statement.text);
+    const result = await this.#noted(this.#client.query(statement));
     return result.rows as R[];
   }
 
   async send(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
-    this.hasWritten ||= this.isAudited && isWrite(text);
-    return await this.noted(this.client.query({ text, values: values as unknown[] }));
+    this.hasWritten ||= this.#isAudited && isWrite(text);
+    return await this.#noted(this.#client.query({ text, values: values as unknown[] }));
   }
 
   /** The driver settles statements in the order in which they were sent. */
-  private noted(result: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
+  #noted(result: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
     result.catch((error: unknown) => {
-      this.firstFailure ??= error;
+      this.#firstFailure ??= error;
     });
     return result;
   }
 
   pipelined<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    (this.client as unknown as PreparingClient).gather();
+    (this.#client as unknown as PreparingClient).gather();
     const rows = this.query<R>(statement, parameters);
     // `failure` reports it if no other code does.
     rows.catch(() => {});
-    this.sentAhead.push(rows);
+    this.#sentAhead.push(rows);
     return rows;
   }
 
   async last<R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> {
-    return this.runLast<R>(new Statement(statement, parameters));
+    return this.#runLast<R>(new Statement(statement, parameters));
   }
 
   /** As `last`, planned for the values. */
   async lastUnprepared<R>(statement: string, parameters: readonly unknown[]): Promise<R[]> {
     this.pipelined(planForValues);
-    return this.runLast<R>(new Statement(statement, parameters, false));
+    return this.#runLast<R>(new Statement(statement, parameters, false));
   }
 
-  private async runLast<R>(statement: Statement): Promise<R[]> {
+  async #runLast<R>(statement: Statement): Promise<R[]> {
     // Then more follows: the entry of the audit, or what entities have changed.
-    if (this.isAudited || this.entities !== undefined) return this.run<R>(statement);
-    (this.client as unknown as PreparingClient).gather();
-    const rows = this.run<R>(statement);
-    this.committed = this.client.query('commit');
+    if (this.#isAudited || this.#entities !== undefined) return this.#run<R>(statement);
+    (this.#client as unknown as PreparingClient).gather();
+    const rows = this.#run<R>(statement);
+    this.#committed = this.#client.query('commit');
     // `commit` reports it when the rows have come.
-    this.committed.catch(() => {});
+    this.#committed.catch(() => {});
     return rows;
   }
 
@@ -232,7 +232,7 @@ class Pipeline implements Tx, StatementSink {
   }
 
   announce(change: SessionChange): void {
-    this.effects.push(() => this.database.onSessionChanged(change));
+    this.effects.push(() => this.#database.onSessionChanged(change));
   }
 
   /**
@@ -240,16 +240,16 @@ class Pipeline implements Tx, StatementSink {
    * statement that follows from an earlier failure may arrive before that.
    */
   async failure(thrown: unknown): Promise<unknown> {
-    const settled = await Promise.allSettled(this.sentAhead);
+    const settled = await Promise.allSettled(this.#sentAhead);
     const failure = settled.find((result) => result.status === 'rejected')?.reason ?? thrown;
-    return isRefusal(failure, sqlStates.inFailedTransaction) ? this.firstFailure : failure;
+    return isRefusal(failure, sqlStates.inFailedTransaction) ? this.#firstFailure : failure;
   }
 
   /** After a failure in a transaction, the server answers a commit by rolling back, without an error. */
   async commit(): Promise<void> {
     // A statement that comes later would go to the next user of the connection.
-    this.committed ??= this.client.query('commit');
-    const { command } = await this.committed;
+    this.#committed ??= this.#client.query('commit');
+    const { command } = await this.#committed;
     if (command !== 'COMMIT') throw new Error('The transaction was rolled back.');
   }
 }

@@ -6,7 +6,6 @@ import { acquireForgottenSessions } from '../../store/sessions/forgotten-session
 import { healOnce } from '../../worker/healer.ts';
 import type { WorkflowClient } from '../../workflows/client.ts';
 import type { SessionRunInput } from '../../workflows/contract.ts';
-import type { WorkflowTarget } from '../../workflows/targets.ts';
 import { databaseStage } from '../support/databases.ts';
 import { platformState } from '../support/eventually.ts';
 import { chain, makeGraph, outsideTemplate, upload } from '../support/graph.ts';
@@ -15,6 +14,13 @@ import { testWorkflows } from '../support/workflows.ts';
 const { database, platform } = await databaseStage(8);
 const temporalSide = await testWorkflows(platform.environment);
 beforeEach(() => database.query(`update session set desired_version = observed_version, dirty_since = null`));
+
+/** A method of the client, to be replaced in this test. */
+function replaced<Name extends 'repair' | 'wake' | 'ping'>(workflows: WorkflowClient, name: Name) {
+  const spy = vi.spyOn(workflows, name);
+  onTestFinished(() => spy.mockRestore());
+  return spy;
+}
 
 /** Sessions whose wake was lost, for so many minutes. */
 async function forgotten(count: number, minutes: number, isFrozen = false): Promise<readonly string[]> {
@@ -84,18 +90,16 @@ test('a session that its workflow reconciles soon is left to it, and healed when
 test('a session that cannot be healed does not block others', async () => {
   const ids = await forgotten(3, 1);
   let failed: string | undefined;
-  /** The client itself, but that its calls for one session fail, as for a workflow that Temporal refuses. */
-  const failing: WorkflowClient = Object.create(temporalSide.workflows, {
-    repair: {
-      async value(target: WorkflowTarget) {
-        const { sessionId } = target.input as SessionRunInput;
-        failed ??= sessionId;
-        if (failed === sessionId) throw new Error('refused');
-        return temporalSide.workflows.repair(target);
-      },
-    },
+  const { workflows } = temporalSide;
+  const repair = workflows.repair.bind(workflows);
+  // As for a workflow that Temporal refuses.
+  replaced(workflows, 'repair').mockImplementation(async (target) => {
+    const { sessionId } = target.input as SessionRunInput;
+    failed ??= sessionId;
+    if (failed === sessionId) throw new Error('refused');
+    return repair(target);
   });
-  await healOnce(database, failing, log);
+  await healOnce(database, workflows, log);
   const healed = await Promise.all(ids.filter((id) => id !== failed).map(statusOf));
   expect(healed).toEqual(['RUNNING', 'RUNNING']);
 });
@@ -103,15 +107,13 @@ test('a session that cannot be healed does not block others', async () => {
 test('a round ends at the first session when Temporal does not answer at all', async () => {
   await database.query(`update session set healed_at = '-infinity'`);
   await forgotten(3, 1);
-  const repair = vi.fn().mockRejectedValue(new Error('away'));
-  const ping = vi.fn().mockRejectedValue(new Error('away'));
-  const away: WorkflowClient = Object.create(temporalSide.workflows, {
-    repair: { value: repair },
-    wake: { value: repair },
-    ping: { value: ping },
-  });
-  await expect(healOnce(database, away, log)).rejects.toThrow('away');
-  expect(repair).toHaveBeenCalledOnce();
+  const { workflows } = temporalSide;
+  const away = new Error('away');
+  const repair = replaced(workflows, 'repair').mockRejectedValue(away);
+  const wake = replaced(workflows, 'wake').mockRejectedValue(away);
+  replaced(workflows, 'ping').mockRejectedValue(away);
+  await expect(healOnce(database, workflows, log)).rejects.toThrow('away');
+  expect(repair.mock.calls.length + wake.mock.calls.length).toBe(1);
 });
 
 test('a Temporal that needs long for each call gets one for each session in a round', async () => {
@@ -122,20 +124,16 @@ test('a Temporal that needs long for each call gets one for each session in a ro
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
   onTestFinished(() => clock.mockRestore());
   const repaired: string[] = [];
-  const slow: WorkflowClient = Object.create(temporalSide.workflows, {
-    repair: {
-      async value(target: WorkflowTarget) {
-        repaired.push((target.input as SessionRunInput).sessionId);
-        passedMs += 1_000;
-        await database.query(
-          `update session set healed_at = healed_at - interval '1 second' where id = any ($1)`,
-          [ids],
-        );
-        return 'running';
-      },
-    },
+  replaced(temporalSide.workflows, 'repair').mockImplementation(async (target) => {
+    repaired.push((target.input as SessionRunInput).sessionId);
+    passedMs += 1_000;
+    await database.query(
+      `update session set healed_at = healed_at - interval '1 second' where id = any ($1)`,
+      [ids],
+    );
+    return 'running';
   });
-  await healOnce(database, slow, log);
+  await healOnce(database, temporalSide.workflows, log);
   expect(repaired.toSorted()).toEqual(ids.toSorted());
 });
 

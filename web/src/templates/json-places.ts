@@ -57,89 +57,89 @@ function stepsOf(path: string): (string | number)[] {
 
 /** Stands before a value, and enters those within it. */
 class Reader {
-  private readonly text: string;
-  private at = 0;
+  readonly #text: string;
+  #at = 0;
   /** Where the key of the value begins, or the value itself where it has none. */
-  private headAt = 0;
+  #headAt = 0;
 
   constructor(text: string) {
-    this.text = text;
-    this.space();
-    this.headAt = this.at;
+    this.#text = text;
+    this.#space();
+    this.#headAt = this.#at;
   }
 
   /** False when there is no such value: then it stands where it stood. */
   enter(step: string | number): boolean {
-    const before = this.at;
+    const before = this.#at;
     const [open, close] = typeof step === 'number' ? '[]' : '{}';
-    if (this.text[this.at] !== open) return false;
-    this.skip();
-    for (let index = 0; this.text[this.at] !== close; index += 1) {
-      const keyAt = this.at;
-      const name = typeof step === 'number' ? index : this.key();
+    if (this.#text[this.#at] !== open) return false;
+    this.#skip();
+    for (let index = 0; this.#text[this.#at] !== close; index += 1) {
+      const keyAt = this.#at;
+      const name = typeof step === 'number' ? index : this.#key();
       if (name === step) {
-        this.headAt = keyAt;
+        this.#headAt = keyAt;
         return true;
       }
-      this.pass();
-      if (this.text[this.at] === ',') this.skip();
+      this.#pass();
+      if (this.#text[this.#at] === ',') this.#skip();
     }
-    this.at = before;
+    this.#at = before;
     return false;
   }
 
   value(): Place {
-    const start = this.at;
-    this.pass();
-    const end = start + this.text.slice(start, this.at).trimEnd().length;
-    return { start, end, line: lineAt(this.text, start) };
+    const start = this.#at;
+    this.#pass();
+    const end = start + this.#text.slice(start, this.#at).trimEnd().length;
+    return { start, end, line: lineAt(this.#text, start) };
   }
 
   /** The key, or the bracket with which the value begins. */
   head(): Place {
-    const start = this.headAt;
-    return { start, end: Math.max(start + 1, this.at), line: lineAt(this.text, start) };
+    const start = this.#headAt;
+    return { start, end: Math.max(start + 1, this.#at), line: lineAt(this.#text, start) };
   }
 
-  private key(): string {
-    const start = this.at;
-    this.string();
-    const key = JSON.parse(this.text.slice(start, this.at)) as string;
-    this.space();
+  #key(): string {
+    const start = this.#at;
+    this.#string();
+    const key = JSON.parse(this.#text.slice(start, this.#at)) as string;
+    this.#space();
     // The colon.
-    this.skip();
+    this.#skip();
     return key;
   }
 
   /** Goes behind the value and the space after it. */
-  private pass(): void {
+  #pass(): void {
     let depth = 0;
     do {
-      const sign = this.text[this.at];
-      if (sign === '"') this.string();
+      const sign = this.#text[this.#at];
+      if (sign === '"') this.#string();
       else if (sign === '{' || sign === '[') depth += 1;
       else if (sign === '}' || sign === ']') depth -= 1;
       else if (depth === 0) {
-        while (this.at < this.text.length && !/[\s,\]}]/.test(this.text[this.at]!)) this.at += 1;
+        while (this.#at < this.#text.length && !/[\s,\]}]/.test(this.#text[this.#at]!)) this.#at += 1;
         break;
       }
-      if (sign !== '"') this.at += 1;
-    } while (depth > 0 && this.at < this.text.length);
-    this.space();
+      if (sign !== '"') this.#at += 1;
+    } while (depth > 0 && this.#at < this.#text.length);
+    this.#space();
   }
 
-  private string(): void {
-    for (this.at += 1; this.text[this.at] !== '"'; this.at += 1)
-      if (this.text[this.at] === '\\') this.at += 1;
-    this.at += 1;
+  #string(): void {
+    for (this.#at += 1; this.#text[this.#at] !== '"'; this.#at += 1)
+      if (this.#text[this.#at] === '\\') this.#at += 1;
+    this.#at += 1;
   }
 
-  private skip(): void {
-    this.at += 1;
-    this.space();
+  #skip(): void {
+    this.#at += 1;
+    this.#space();
   }
 
-  private space(): void {
-    while (/\s/.test(this.text[this.at] ?? '')) this.at += 1;
+  #space(): void {
+    while (/\s/.test(this.#text[this.#at] ?? '')) this.#at += 1;
   }
 }
