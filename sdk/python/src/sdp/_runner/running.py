@@ -12,9 +12,7 @@ from urllib.parse import quote
 from .._calls.connection import Connection
 from .._calls.scope import Scope, Signal
 from .._heartbeats.heartbeats import Heartbeats
-from .._logs.capture import Capture
-from .._logs.task_log import RunLogHandler
-from .._logs.thread_errors import ThreadErrors
+from .._logs.process_logs import process_logs
 from .._outputs.upload import OutputLimits
 from .._version import VERSION
 from ..errors import SdpError
@@ -45,9 +43,6 @@ class RunningRunner:
         self._aborting = Signal()
         self._leaving = Scope()
         self._starting = Scope()
-        self._capture = Capture()
-        self._thread_errors = ThreadErrors()
-        self._handler = RunLogHandler()
         self._timers: list[threading.Timer] = []
         self._slots: list[Slot] = []
         self._error: Exception | None = None
@@ -76,11 +71,7 @@ class RunningRunner:
         parts = self._parts(who)
         self._slots = [Slot(parts, instance_id) for instance_id in self.instance_ids]
         if self._settings.run_logs:
-            logging.getLogger().addHandler(self._handler)
-            logging.getLogger("sdp.task").setLevel(logging.DEBUG)
-            self._thread_errors.start()
-            if self._settings.capture_output:
-                self._capture.start()
+            process_logs.start(captures_output=self._settings.capture_output)
         self._stopping.subscribe(self._on_stopping)
         fields = {
             "templates": parts.templates,
@@ -120,8 +111,6 @@ class RunningRunner:
             connection=self._connection,
             heartbeats=self._heartbeats,
             limits=_output_limits(who["limits"], self._settings),
-            capture=self._capture,
-            thread_errors=self._thread_errors,
             stopping=self._stopping,
             aborting=self._aborting,
             leaving=self._leaving,
@@ -139,9 +128,8 @@ class RunningRunner:
         for instance_id in self.instance_ids:
             self._sign_off(instance_id)
         self._connection.close()
-        logging.getLogger().removeHandler(self._handler)
-        self._capture.stop()
-        self._thread_errors.stop()
+        if self._settings.run_logs:
+            process_logs.stop(captures_output=self._settings.capture_output)
         log.info("%s has stopped", self._runner.name)
         self._ended.set()
 
