@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from email.message import Message
 from typing import Any
 
 import pytest
 from sdp._calls.back_off import BackOff
 from sdp._calls.connection import Reply
+from sdp._calls.http import HttpClient
 from sdp._calls.resumed import Stored, StoredBytes
 from sdp._calls.scope import Scope
 from sdp._outputs.upload import OutputLimits, Uploads
@@ -259,3 +262,18 @@ def test_parts_double_every_thousand_so_that_ten_thousand_hold_any_output() -> N
     write(parts, iter([bytes(11_000)]), part_bytes=1, buffer_bytes=8)
     sizes = [len(parts.parts[number]) for number in sorted(parts.parts)]
     assert sizes == [1] * 1_000 + [2] * 1_000 + [4] * 2_000
+
+
+def test_a_connection_that_does_not_come_about_is_given_up_long_before_an_answer_would_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sdp._calls.connect._MOST_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as others:
+        # Further ones wait until these are accepted.
+        for _ in range(3):
+            other = others.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(server.getsockname())
+        client = HttpClient(f"http://127.0.0.1:{server.getsockname()[1]}", {})
+        with pytest.raises(NetworkError, match=r"no connection to 127\.0\.0\.1:\d+: timed out"):
+            client.open("GET", "/", silence_seconds=3_600.0)
