@@ -75,7 +75,8 @@ class _Watch:
         self._move_to = move_to
         self._mark = mark
         self._once = once
-        self._say = say
+        # A name may be no text, which print refuses.
+        self._say = lambda line: say(line.encode("utf-8", "backslashreplace").decode("utf-8"))
         self._journal = Journal(folder)
         # Sent, and still to be marked or moved.
         self._unsettled: set[FoundFile] = set()
