@@ -37,6 +37,8 @@ async function* decode(stored: Readable, decoder: Gunzip): AsyncGenerator<Buffer
 /** What the decoder itself finds in the bytes. */
 function isBroken(error: unknown): error is Error {
   return (
-    error instanceof Error && 'code' in error && /^Z_(DATA_ERROR|BUF_ERROR|NEED_DICT)$/.test(String(error.code))
+    error instanceof Error &&
+    'code' in error &&
+    /^Z_(DATA_ERROR|BUF_ERROR|NEED_DICT)$/.test(String(error.code))
   );
 }
