@@ -12,6 +12,8 @@ from email.message import Message
 from typing import Any
 
 import pytest
+import sdp
+from platform_double import PlatformDouble
 from sdp._calls.back_off import BackOff
 from sdp._calls.connection import Reply
 from sdp._calls.http import HttpClient
@@ -277,3 +279,17 @@ def test_a_connection_that_does_not_come_about_is_given_up_long_before_an_answer
         client = HttpClient(f"http://127.0.0.1:{server.getsockname()[1]}", {})
         with pytest.raises(NetworkError, match=r"no connection to 127\.0\.0\.1:\d+: timed out"):
             client.open("GET", "/", silence_seconds=3_600.0)
+
+
+def test_a_call_that_nothing_ends_does_not_hold_up_the_end_of_the_process(
+    double: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr("sdp._runner.running._ABORT_SECONDS", 0.0)
+    monkeypatch.setattr("sdp._runner.slot.Slot.work", lambda _: answered.wait())
+    running = sdp.start(sdp.Runner(lambda _: None), url=double.url, token=double.token, grace_seconds=0)
+    running.request_stop()
+    try:
+        assert running.wait(30)
+    finally:
+        answered.set()

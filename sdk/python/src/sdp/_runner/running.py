@@ -25,6 +25,8 @@ log = logging.getLogger("sdp")
 
 # After the grace: time for aborted tasks to end and to be reported.
 _ABORT_SECONDS = 8.0
+# And then for calls to end: one that waits for its connection does not.
+_LEAVE_SECONDS = 1.0
 _SIGN_OFF_SECONDS = 2.0
 
 
@@ -45,6 +47,7 @@ class RunningRunner:
         self._starting = Scope()
         self._timers: list[threading.Timer] = []
         self._slots: list[Slot] = []
+        self._slots_ended = threading.Event()
         self._error: Exception | None = None
         self._ended = threading.Event()
 
@@ -120,8 +123,8 @@ class RunningRunner:
         threads = [threading.Thread(target=self._work_in, args=(slot,), daemon=True) for slot in self._slots]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        threading.Thread(target=self._await, args=(threads,), daemon=True).start()
+        self._slots_ended.wait()
         for timer in self._timers:
             timer.cancel()
         self._heartbeats.close()
@@ -132,6 +135,11 @@ class RunningRunner:
             process_logs.stop(captures_output=self._settings.capture_output)
         log.info("%s has stopped", self._runner.name)
         self._ended.set()
+
+    def _await(self, threads: list[threading.Thread]) -> None:
+        for thread in threads:
+            thread.join()
+        self._slots_ended.set()
 
     def _work_in(self, slot: Slot) -> None:
         try:
@@ -149,6 +157,7 @@ class RunningRunner:
         self._timers = [
             threading.Timer(grace, self._aborting.set),
             threading.Timer(grace + _ABORT_SECONDS, self._leaving.end, (error,)),
+            threading.Timer(grace + _ABORT_SECONDS + _LEAVE_SECONDS, self._slots_ended.set),
         ]
         for timer in self._timers:
             timer.daemon = True
