@@ -164,3 +164,14 @@ def test_a_name_that_is_no_text_is_said_to_a_reader_that_takes_text_alone(tmp_pa
         say=lambda line: said.append(line.encode("utf-8")),
     )
     assert (sent, said) == (0, [b"lap-\\udcff.csv: output 1"])
+
+
+def test_a_file_that_was_noted_before_the_agent_ended_is_moved_by_the_next_one_and_not_sent_again(tmp_path: Path) -> None:
+    fill(tmp_path, "1.csv")
+    assert send_all(tmp_path, lambda _: None)[:2] == (0, ["1.csv"])
+
+    def send(file: FoundFile, _metadata: object) -> Acknowledged:
+        raise AssertionError(f"{file.name} is sent again")
+
+    assert watch_folder(tmp_path, send, settle_seconds=60.0, move_to=tmp_path / "sent", once=True, say=print) == 0
+    assert (tmp_path / "sent" / "1.csv").read_text() == "1.csv"
