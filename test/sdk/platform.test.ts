@@ -250,7 +250,7 @@ test('fields that the platform does not take are left out of their line, and no 
 test.each([
   ['leaves a rejection', 1, ', because no code caught this error: Error: nothing awaits this'],
   ['exits', 3, ' with code 3, before the task has ended.'],
-])('a process whose code %s says in the run why it ends, and ends the attempt', async (behaviour, code, why) => {
+])('a process whose code %s ends the attempt at once and says why', async (behaviour, code, why) => {
   const graph = await stage.chainOf(1, { maxAttempts: 1, leaseSeconds: 10 });
   const environment = { BEHAVIOUR: behaviour, TEMPLATE: graph.template };
   const child = await stage.startProcess('test/sdk/support/runners/behaviours.ts', environment);

@@ -106,4 +106,4 @@ def test_an_input_that_is_damaged_is_invalid(stored: bytes, said: str) -> None:
     }  # fmt: skip
     calls = SimpleNamespace(open_stored=lambda _: io.BytesIO(stored))
     with pytest.raises(UnreadableData, match=said):
-        Input.of(wire, calls).json()  # type: ignore[arg-type]
+        Input.of(wire, calls).json()

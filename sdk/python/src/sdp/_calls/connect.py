@@ -13,8 +13,8 @@ _MOST_SECONDS = 10.0
 
 def connect(connection: http.client.HTTPConnection) -> None:
     """Connects within some seconds, however long the answers may take. Raises NetworkError."""
-    silence_seconds: float = connection.timeout  # type: ignore[attr-defined]
-    connection.timeout = min(silence_seconds, _MOST_SECONDS)  # type: ignore[attr-defined]
+    silence_seconds = connection.timeout or _MOST_SECONDS
+    connection.timeout = min(silence_seconds, _MOST_SECONDS)
     try:
         connection.connect()
     except NETWORK_FAULTS as error:
