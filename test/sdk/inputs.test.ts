@@ -59,14 +59,16 @@ describe('inputs', () => {
     expect(seen).toEqual([value, value, '', 'application/json', 'gzip', packed.length, true, 'RangeError']);
   });
 
-  test('that are broken gzip fail the task and say so', async () => {
+  test('that are broken gzip are invalid, and the task says so', async () => {
     const packed = gzipSync('x'.repeat(10_000));
     packed.fill(0, 20, 24);
     const graph = await oneNode([[packed, { 'content-encoding': 'gzip' }]], {}, async (task) => {
       for await (const input of task.inputs()) await input.text();
     });
     await stage.until(graph, 'n1', 'Failed');
-    expect((await stage.node(graph, 'n1')).statusDetails).toMatch(/^error: (incorrect|invalid|unexpected)/);
+    expect((await stage.node(graph, 'n1')).statusDetails).toMatch(
+      /^validation: its gzip is broken: (incorrect|invalid|unexpected)/,
+    );
   });
 
   test('that are cut gzip fail their reader alone, which may go on', async () => {

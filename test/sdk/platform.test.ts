@@ -250,18 +250,18 @@ test('fields that the platform does not take are left out of their line, and no 
 test.each([
   ['leaves a rejection', 1, ', because no code caught this error: Error: nothing awaits this'],
   ['exits', 3, ' with code 3, before the task has ended.'],
-])('a process whose code %s writes into the log of the run why it ends', async (behaviour, code, why) => {
+])('a process whose code %s ends the attempt at once and says why', async (behaviour, code, why) => {
   const graph = await stage.chainOf(1, { maxAttempts: 1, leaseSeconds: 10 });
-  const child = await stage.startProcess('test/sdk/support/runners/behaviours.ts', {
-    BEHAVIOUR: behaviour,
-    TEMPLATE: graph.template,
-  });
+  const environment = { BEHAVIOUR: behaviour, TEMPLATE: graph.template };
+  const child = await stage.startProcess('test/sdk/support/runners/behaviours.ts', environment);
   await stage.upload(graph, 'input', 'x');
   expect(await child.ended).toBe(code);
   expect(await linesOf(await runOf(graph.nodes.n1), 2)).toEqual([
     'info begun',
     `error The runner process ends${why}`,
   ]);
+  await stage.until(graph, 'n1', 'Failed');
+  expect((await stage.node(graph, 'n1')).statusDetails).toMatch(/^error: The runner process ends/);
 });
 
 test('a run that failed fails in the same way on its saved case', async () => {

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from email.message import Message
 from typing import Any
 
 import pytest
+import sdp
+from platform_double import PlatformDouble
 from sdp._calls.back_off import BackOff
 from sdp._calls.connection import Reply
+from sdp._calls.http import HttpClient
 from sdp._calls.resumed import Stored, StoredBytes
 from sdp._calls.scope import Scope
 from sdp._outputs.upload import OutputLimits, Uploads
@@ -259,3 +264,32 @@ def test_parts_double_every_thousand_so_that_ten_thousand_hold_any_output() -> N
     write(parts, iter([bytes(11_000)]), part_bytes=1, buffer_bytes=8)
     sizes = [len(parts.parts[number]) for number in sorted(parts.parts)]
     assert sizes == [1] * 1_000 + [2] * 1_000 + [4] * 2_000
+
+
+def test_a_connection_that_does_not_come_about_is_given_up_long_before_an_answer_would_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sdp._calls.connect._MOST_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, ExitStack() as others:
+        # Further ones wait until these are accepted.
+        for _ in range(3):
+            other = others.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(server.getsockname())
+        client = HttpClient(f"http://127.0.0.1:{server.getsockname()[1]}", {})
+        with pytest.raises(NetworkError, match=r"no connection to 127\.0\.0\.1:\d+: timed out"):
+            client.open("GET", "/", silence_seconds=3_600.0)
+
+
+def test_a_call_that_nothing_ends_does_not_hold_up_the_end_of_the_process(
+    double: PlatformDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr("sdp._runner.running._ABORT_SECONDS", 0.0)
+    monkeypatch.setattr("sdp._runner.slot.Slot.work", lambda _: answered.wait())
+    running = sdp.start(sdp.Runner(lambda _: None), url=double.url, token=double.token, grace_seconds=0)
+    running.request_stop()
+    try:
+        assert running.wait(30)
+    finally:
+        answered.set()

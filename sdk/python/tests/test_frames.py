@@ -55,3 +55,19 @@ def test_rows_with_more_fields_than_the_heading_move_no_value_to_another_column(
     named = sdp.Runner(lambda task: frames.extend(item.to_pandas(index_col="time") for item in task.inputs()))
     assert run_task(named, inputs=["time,speed\n0,41.5\n"]).error is None
     assert frames[-1].index.name == "time"
+
+
+def test_a_frame_for_which_the_memory_is_too_small_says_nothing_against_the_input(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read_csv(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(pandas, "read_csv", read_csv)
+
+    @sdp.runner(on_bad_input="reject")
+    def read(task: sdp.Task[Any]) -> None:
+        task.each_new_input(lambda item: item.to_pandas())
+
+    result = run_task(read, inputs=["time,speed\n0,41\n"])
+    assert (result.category, result.rejected) == ("memory", ())

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+import sdp
 from conftest import RunnerProcess
 from platform_double import PlatformDouble
 from sdp._calls.connection import Connection, Reply
@@ -244,3 +248,42 @@ def test_a_platform_without_logs_is_asked_once_and_a_failure_carries_all_lines()
     ]
     log.close()
     assert route.bodies == []
+
+
+@sdp.runner
+def work(task: sdp.Task[Any]) -> Literal["no-output"]:
+    print("printed")
+    task.log.info("logged")
+    return "no-output"
+
+
+@contextmanager
+def several(double: PlatformDouble) -> Iterator[list[sdp.RunningRunner]]:
+    """The second one captures nothing."""
+    with ExitStack() as stack:
+        started = []
+        for captures in ("on", "off", "on"):
+            started.append(sdp.start(work, url=double.url, token=double.token, wait_seconds=5, capture_output=captures))
+            stack.callback(started[-1].stop)
+        yield started
+
+
+def test_each_notes_the_lines_of_its_own_tasks_once(double: PlatformDouble) -> None:
+    with several(double) as runners:
+        tasks = [double.offer() for _ in range(9)]
+        double.until(lambda: all(task.end for task in tasks))
+    with_output = [task for task in tasks if task.instance_id not in runners[1].instance_ids]
+    assert with_output != []
+    for task in tasks:
+        assert task.messages == (["printed", "logged"] if task in with_output else ["logged"])
+
+
+def test_the_end_of_one_leaves_the_others_their_lines(double: PlatformDouble) -> None:
+    before = sys.stdout
+    with several(double) as runners:
+        runners[0].stop()
+        runners[1].stop()
+        task = double.offer()
+        double.until(lambda: task.end)
+    assert task.messages == ["printed", "logged"]
+    assert sys.stdout is before

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from sdp._calls.http import retry_after
 from sdp._heartbeats.heartbeats import _clean
+from sdp._inputs.inputs import Input
 from sdp._inputs.text import read_lines, read_named_rows, read_rows
 from sdp.client.upload import content_type_of
 from sdp.errors import TaskFailure, UnreadableData
@@ -85,3 +88,22 @@ def test_progress_takes_every_kind_of_number_and_nothing_else() -> None:
     # Fractions stand for the numbers of numpy, which are neither int nor float.
     assert _clean({"done": Fraction(3), "total": Fraction(7, 2)}) == {"done": 3, "total": 3.5}
     assert _clean({"done": float("nan"), "total": "7"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        (gzip.compress(bytes(range(256)) * 99)[:-20], "its gzip is broken: Compressed file ended"),
+        (b"no gzip at all", "its gzip is broken: Not a gzipped file"),
+        (gzip.compress(b"x" * 9_999)[:15] + b"\0" * 30, "its gzip is broken: Error"),
+        (gzip.compress(b"[" * 100_000), "it is nested too deeply"),
+    ],
+)
+def test_an_input_that_is_damaged_is_invalid(stored: bytes, said: str) -> None:
+    wire = {
+        "outputId": 1, "nodeInstanceId": 1, "nodeName": "n", "outputIdentifier": "i", "contentEncoding": "gzip",
+        "sizeBytes": len(stored), "createdAt": "2026-03-01T10:00:00.000Z",
+    }  # fmt: skip
+    calls = SimpleNamespace(open_stored=lambda _: io.BytesIO(stored))
+    with pytest.raises(UnreadableData, match=said):
+        Input.of(wire, calls).json()

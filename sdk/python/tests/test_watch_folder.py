@@ -148,3 +148,30 @@ def test_a_file_that_cannot_be_looked_at_holds_up_no_other_and_is_reported(
 
 def test_scans_use_at_most_a_tenth_of_the_time_and_are_half_a_minute_apart_at_most() -> None:
     assert [pause_after_scan(seconds) for seconds in (0.01, 0.5, 60.0)] == [1.0, 4.5, 30.0]
+
+
+def test_a_name_that_is_no_text_is_said_to_a_reader_that_takes_text_alone(tmp_path: Path) -> None:
+    try:
+        (tmp_path / os.fsdecode(b"lap-\xff.csv")).write_text("a")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    said: list[bytes] = []
+    sent = watch_folder(
+        tmp_path,
+        lambda file, _: Acknowledged("lap", 1),
+        settle_seconds=0.001,
+        once=True,
+        say=lambda line: said.append(line.encode("utf-8")),
+    )
+    assert (sent, said) == (0, [b"lap-\\udcff.csv: output 1"])
+
+
+def test_a_file_that_was_noted_before_the_agent_ended_is_moved_by_the_next_one_and_not_sent_again(tmp_path: Path) -> None:
+    fill(tmp_path, "1.csv")
+    assert send_all(tmp_path, lambda _: None)[:2] == (0, ["1.csv"])
+
+    def send(file: FoundFile, _metadata: object) -> Acknowledged:
+        raise AssertionError(f"{file.name} is sent again")
+
+    assert watch_folder(tmp_path, send, settle_seconds=60.0, move_to=tmp_path / "sent", once=True, say=print) == 0
+    assert (tmp_path / "sent" / "1.csv").read_text() == "1.csv"

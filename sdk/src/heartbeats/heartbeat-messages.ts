@@ -33,6 +33,8 @@ export type ToThread =
   | { readonly kind: 'flush-log'; readonly taskId: string; readonly limitMs: number }
   | { readonly kind: 'progress'; readonly taskId: string; readonly progress: Progress }
   | { readonly kind: 'stop'; readonly taskId: string }
+  /** The process is about to end: the task fails with this reason, after its last log lines. */
+  | { readonly kind: 'end'; readonly taskId: string; readonly reason: string; readonly limitMs: number }
   | { readonly kind: 'close' };
 
 export type FromThread =

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { BackOff, isTransient } from '../calls/back-off.ts';
 import { HttpClient, readJson, readRefusal } from '../calls/http-request.ts';
 import type { HeartbeatWire } from '../calls/wire.ts';
-import { ApiError, cancelReport, isEnd, messageOf } from '../errors.ts';
+import { ApiError, cancelReport, type FailureCategory, isEnd, messageOf } from '../errors.ts';
 import { LogSender } from '../logs/log-sender.ts';
 import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat-messages.ts';
 
@@ -108,22 +108,27 @@ class Keeper {
    * nothing renews it any more.
    */
   async #endCancelled(): Promise<void> {
+    if (await this.fail(cancelReport)) post({ kind: 'cancel-reported', taskId: this.#task.taskId });
+  }
+
+  /** Reports the end in place of the main thread. @returns whether the platform has accepted it */
+  async fail(report: { readonly category: FailureCategory; readonly reason: string }): Promise<boolean> {
     this.#isEnding = true;
     clearTimeout(this.#timer);
-    const { taskId } = this.#task;
     const { signal } = this.#over;
     const backOff = new BackOff(this.#task.intervalMs);
     while (!signal.aborted) {
       try {
-        await this.#put('fail', cancelReport);
-        post({ kind: 'cancel-reported', taskId });
+        await this.#put('fail', report);
         this.stop();
+        return true;
       } catch (error) {
         // Refused: it has ended already.
         if (!isTransient(error)) this.stop();
         else await backOff.wait(error, signal).catch(() => undefined);
       }
     }
+    return false;
   }
 
   async #send(): Promise<HeartbeatWire> {
@@ -176,6 +181,12 @@ async function flushLog(taskId: string, limitMs: number): Promise<void> {
   post({ kind: 'log-flushed', taskId, isComplete });
 }
 
+async function endTask({ taskId, reason, limitMs }: Extract<ToThread, { kind: 'end' }>): Promise<void> {
+  await senders.get(taskId)?.flush(limitMs);
+  await keepers.get(taskId)?.fail({ category: 'error', reason });
+  senders.get(taskId)?.noteEnd();
+}
+
 function forget(taskId: string): void {
   keepers.get(taskId)?.stop();
   keepers.delete(taskId);
@@ -205,6 +216,9 @@ parentPort?.on('message', (message: ToThread) => {
       break;
     case 'stop':
       forget(message.taskId);
+      break;
+    case 'end':
+      void endTask(message);
       break;
     case 'close':
       for (const taskId of [...keepers.keys()]) forget(taskId);

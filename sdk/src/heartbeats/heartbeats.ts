@@ -13,6 +13,8 @@ import type { FromThread, Progress, ThreadSettings, ToThread } from './heartbeat
 const restartMs = 1_000;
 /** How long the end of the process waits for its last log lines. */
 const lastLinesMs = 1_500;
+/** And then for the platform to accept the end of its tasks. */
+const lastReportMs = 1_000;
 const phaseCharacters = 255;
 const messageCharacters = 4_000;
 
@@ -116,27 +118,30 @@ export class Heartbeats {
   readonly #onUncaught = (error: unknown): void => {
     // The program's own handler decides whether it ends.
     if (process.listenerCount('uncaughtException') > 0) return;
-    this.#endLogs(`The runner process ends, because no code caught this error: ${inspect(readable(error))}`);
+    const thrown = readable(error);
+    const sentence = 'The runner process ends, because no code caught this error';
+    this.#endTasks(`${sentence}: ${messageOf(thrown)}`, `${sentence}: ${inspect(thrown)}`);
     process.off('exit', this.#onProcessExit);
   };
 
   /** Code that calls `process.exit` ends all tasks of the process, and nothing else says so. */
   readonly #onProcessExit = (code: number): void =>
-    this.#endLogs(`The runner process ends with code ${code}, before the task has ended.`);
+    this.#endTasks(`The runner process ends with code ${code}, before the task has ended.`);
 
   /**
-   * The process is about to end, and its tasks with it: their logs must say why. This thread stops here until the other
-   * one has sent the lines, since nothing runs in it any more.
+   * The process is about to end, and its tasks with it: their attempts end at once and say why, or their leases would end
+   * half a minute later. This thread stops here until the other one has reported it, since nothing runs in it any more.
    */
-  #endLogs(sentence: string): void {
+  #endTasks(reason: string, line = reason): void {
     for (const taskId of this.#tasks.keys()) {
-      this.log(taskId, logEntry('error', sentence));
-      this.#post({ kind: 'flush-log', taskId, limitMs: lastLinesMs });
+      this.log(taskId, logEntry('error', line));
+      this.#post({ kind: 'end', taskId, reason: clip(reason, messageCharacters), limitMs: lastLinesMs });
     }
-    const untilMs = performance.now() + lastLinesMs;
+    const untilMs = performance.now() + lastLinesMs + lastReportMs;
     const clock = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    while (performance.now() < untilMs && [...this.#tasks.values()].some(({ log }) => log.isWaiting))
-      Atomics.wait(clock, 0, 0, 10);
+    const isUnderWay = () =>
+      this.#thread !== undefined && [...this.#tasks.values()].some(({ log }) => !log.hasEnded);
+    while (isUnderWay() && performance.now() < untilMs) Atomics.wait(clock, 0, 0, 10);
   }
 
   #post(message: ToThread): void {

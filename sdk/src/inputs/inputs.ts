@@ -80,8 +80,8 @@ export class Input implements InputInfo {
 
   /**
    * The bytes, decoded. After a broken connection the read resumes where it broke, so the reader sees one complete stream; it
-   * fails only for a definite refusal (ApiError), broken gzip, bytes that are not those of the platform, or when the task is
-   * cancelled. It ends with its task.
+   * fails only for a definite refusal (ApiError), broken gzip (TaskFailure `validation`), bytes that are not those of the
+   * platform, or when the task is cancelled. It ends with its task.
    * @param options `raw` returns the bytes as stored, compressed or not
    */
   stream(options: { readonly raw?: boolean } = {}): Readable {

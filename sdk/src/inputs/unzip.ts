@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
+import { TaskFailure } from '../errors.ts';
 
 /**
  * The decoded bytes.
@@ -27,12 +28,17 @@ async function* decode(stored: Readable, decoder: Gunzip): AsyncGenerator<Buffer
   try {
     yield* decoder;
   } catch (error) {
-    if (isBroken(error)) await finished(stored.unpipe(decoder).resume(), { writable: false });
-    throw error;
+    if (!isBroken(error)) throw error;
+    await finished(stored.unpipe(decoder).resume(), { writable: false });
+    throw new TaskFailure('validation', `its gzip is broken: ${error.message}`, { cause: error });
   }
 }
 
-/** What the decoder itself finds, not what its source or its reader does. */
-function isBroken(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
+/** What the decoder itself finds in the bytes. */
+function isBroken(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    /^Z_(DATA_ERROR|BUF_ERROR|NEED_DICT)$/.test(String(error.code))
+  );
 }

@@ -65,6 +65,11 @@ export class LogSender {
     return this.#isOpen && this.#lines.length === 0;
   }
 
+  /** The end of the task was reported, or cannot be. */
+  noteEnd(): void {
+    this.#share.noteEnd();
+  }
+
   /** Sends nothing more. */
   stop(): void {
     this.#over.abort();

@@ -1,10 +1,11 @@
 /**
  * Counters of a task's log that both threads see at any time, also while the main thread computes: how much waits to be
- * sent, which sequence was used last, how many lines were dropped.
+ * sent, which sequence was used last, how many lines were dropped, whether the end was reported for the main thread.
  */
 const waitingBytes = 0;
 const sequence = 1;
 const droppedLines = 2;
+const ended = 3;
 
 /** Memory for the lines of one task that are not sent yet. */
 const maxWaitingBytes = 4 * 1024 * 1024;
@@ -13,7 +14,7 @@ export class LogShare {
   readonly buffer: SharedArrayBuffer;
   readonly #counts: Int32Array;
 
-  constructor(buffer = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(buffer = new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#counts = new Int32Array(buffer);
   }
@@ -33,6 +34,15 @@ export class LogShare {
   /** Whether lines wait to be sent. */
   get isWaiting(): boolean {
     return Atomics.load(this.#counts, waitingBytes) > 0;
+  }
+
+  /** The other thread has nothing left to do for the task. */
+  noteEnd(): void {
+    Atomics.store(this.#counts, ended, 1);
+  }
+
+  get hasEnded(): boolean {
+    return Atomics.load(this.#counts, ended) > 0;
   }
 
   drop(lines: number): void {

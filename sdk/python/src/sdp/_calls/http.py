@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ApiError, NetworkError
 from .back_off import NETWORK_FAULTS
+from .connect import connect
 from .file_bytes import FileBytes
 from .proxy import proxy_for
 from .scope import Scope
@@ -162,10 +163,7 @@ class HttpClient:
         headers: dict[str, str | bytes],
     ) -> Answer:
         if connection.sock is None:
-            try:
-                connection.connect()
-            except NETWORK_FAULTS as error:
-                raise NetworkError(f"no connection to {connection.host}:{connection.port}: {error}") from error
+            connect(connection)
             scope.check()
         try:
             connection.request(method, path, body=body, headers=headers)

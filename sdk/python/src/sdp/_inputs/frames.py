@@ -81,6 +81,8 @@ def to_arrow(source: Readable, columns: list[str] | None) -> pyarrow.Table:
     with _seekable(source) as file:
         try:
             return parquet.read_table(file, columns=columns)
+        except MemoryError:
+            raise
         except Exception as error:
             raise _unreadable(source, error) from error
 
@@ -93,7 +95,7 @@ def to_pandas(source: Readable, options: dict[str, Any]) -> pandas.DataFrame:
         try:
             frame: pandas.DataFrame = read_pandas(reader, file, kind, options)
             return frame
-        except (TypeError, MissingLibrary):
+        except (TypeError, MemoryError, MissingLibrary):
             raise
         except Exception as error:
             raise _unreadable(source, error) from error
@@ -148,7 +150,7 @@ def to_polars(source: Readable, options: dict[str, Any]) -> polars.DataFrame:
         try:
             frame: polars.DataFrame = readers[kind](file, **options)
             return frame
-        except TypeError:
+        except (TypeError, MemoryError):
             raise
         except Exception as error:
             raise _unreadable(source, error) from error

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from .._calls.checksum import read_whole
 from .._calls.resumed import Stored
+from ..errors import UnreadableData
 from . import frames
 from .text import LONGEST_CHARACTERS, Row, read_json, read_lines, read_named_rows, read_rows, read_text
 
@@ -83,8 +84,8 @@ class Input(InputInfo):
         """The bytes as a binary file, decoded unless ``raw``.
 
         After a broken connection the read resumes where it broke, so the reader sees one complete stream. It fails
-        only by a definite refusal (ApiError), broken gzip, bytes that are not those of the platform, or when the task
-        is cancelled (TaskCancelled).
+        only by a definite refusal (ApiError), broken gzip (UnreadableData), bytes that are not those of the platform, or
+        when the task is cancelled (TaskCancelled).
         """
         stored = self._calls.open_stored(Stored(self.output_id, self.size_bytes, self.content_encoding))
         buffered = io.BufferedReader(stored, _BUFFER_BYTES)  # type: ignore[type-var]
@@ -165,11 +166,11 @@ class _Unzipped(io.RawIOBase):
         """Fills a part of the buffer; 0 at the end."""
         try:
             return self._decoder.readinto(buffer)
-        except (gzip.BadGzipFile, zlib.error, EOFError):
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             # Bytes that were damaged on the way differ from their SHA-256, which is checked at their end.
             while self._source.read(_BUFFER_BYTES):
                 pass
-            raise
+            raise UnreadableData(f"its gzip is broken: {error}") from error
 
     def close(self) -> None:
         """Closes the file that it reads, too."""

@@ -36,6 +36,8 @@ def read_json(data: bytes) -> Any:
         return json.loads(read_text(data))
     except json.JSONDecodeError as error:
         raise _invalid(error.lineno, f"it is no JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise UnreadableData("it is nested too deeply") from error
 
 
 def read_lines(stream: BinaryIO, max_characters: int = LONGEST_CHARACTERS) -> Iterator[str]:

@@ -32,7 +32,7 @@ class CapturedStream:
     def write(self, text: str) -> int:
         """Writes text; complete lines go to the log of the task that prints."""
         log = current_log.get()
-        if log is None:
+        if log is None or not log.takes_output:
             return self._stream.write(text)
         self._print(text)
         # A handler of `logging` prints what the log has already.

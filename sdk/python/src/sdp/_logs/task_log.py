@@ -40,9 +40,11 @@ else:
 class TaskLog(_Adapter):
     """Writes to the run's log, from any thread and in any context."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, *, takes_output: bool = True) -> None:
         super().__init__(_logger, {})
         self._sink = sink
+        self.takes_output = takes_output
+        """Printed lines belong to it."""
 
     def process(self, msg: Any, kwargs: Any) -> tuple[Any, Any]:
         """Marks the record as one of this task."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from .._calls.task_calls import HeldTask, Json
 from .._heartbeats.heartbeats import KeptTask
+from .._logs.process_logs import process_logs
 from .._logs.run_log import RunLog
 from .._logs.task_log import Level, TaskLog, current_log, trace_of
 from .._outputs.upload import Uploads
@@ -53,7 +54,7 @@ class Hold:
         self._reports: queue.SimpleQueue[Report | None] = queue.SimpleQueue()
         self._coroutine: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
         self.run_log = RunLog(self.calls)
-        self._log = TaskLog(self._add_line)
+        self._log = TaskLog(self._add_line, takes_output=parts.settings.capture_output)
         self._thread = threading.Thread(
             target=contextvars.Context().run, args=(self._run,), name=f"task-{claim['taskId'][:8]}", daemon=True
         )
@@ -106,7 +107,7 @@ class Hold:
         current_log.set(self._log)
         report = failure("error", "The error could not be read.")
         try:
-            with self._parts.thread_errors.noted_in(self._log):
+            with process_logs.thread_errors.noted_in(self._log):
                 report = self._attempt()
         except BaseException as error:
             report = report_of_error(error, self._why)
@@ -115,7 +116,7 @@ class Hold:
                 with suppress(BaseException):
                     self._log_error(error, "{category}: {reason}".format(**report.body))
         finally:
-            self._parts.capture.end_of(self._log)
+            process_logs.capture.end_of(self._log)
             self._reports.put(report)
 
     def _attempt(self) -> Report:

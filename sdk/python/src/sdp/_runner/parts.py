@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from .._calls.connection import Connection
 from .._calls.scope import Scope, Signal
 from .._heartbeats.heartbeats import Heartbeats
-from .._logs.capture import Capture
-from .._logs.thread_errors import ThreadErrors
 from .._outputs.upload import OutputLimits
 from .definition import RunnerDefinition
 from .settings import Settings
@@ -50,8 +48,6 @@ class RunnerParts:
     connection: Connection
     heartbeats: Heartbeats
     limits: OutputLimits
-    capture: Capture
-    thread_errors: ThreadErrors
     stopping: Signal
     """Set when the runner stops claiming."""
     aborting: Signal

@@ -12,9 +12,7 @@ from urllib.parse import quote
 from .._calls.connection import Connection
 from .._calls.scope import Scope, Signal
 from .._heartbeats.heartbeats import Heartbeats
-from .._logs.capture import Capture
-from .._logs.task_log import RunLogHandler
-from .._logs.thread_errors import ThreadErrors
+from .._logs.process_logs import process_logs
 from .._outputs.upload import OutputLimits
 from .._version import VERSION
 from ..errors import SdpError
@@ -27,6 +25,8 @@ log = logging.getLogger("sdp")
 
 # After the grace: time for aborted tasks to end and to be reported.
 _ABORT_SECONDS = 8.0
+# And then for calls to end: one that waits for its connection does not.
+_LEAVE_SECONDS = 1.0
 _SIGN_OFF_SECONDS = 2.0
 
 
@@ -45,11 +45,9 @@ class RunningRunner:
         self._aborting = Signal()
         self._leaving = Scope()
         self._starting = Scope()
-        self._capture = Capture()
-        self._thread_errors = ThreadErrors()
-        self._handler = RunLogHandler()
         self._timers: list[threading.Timer] = []
         self._slots: list[Slot] = []
+        self._slots_ended = threading.Event()
         self._error: Exception | None = None
         self._ended = threading.Event()
 
@@ -76,11 +74,7 @@ class RunningRunner:
         parts = self._parts(who)
         self._slots = [Slot(parts, instance_id) for instance_id in self.instance_ids]
         if self._settings.run_logs:
-            logging.getLogger().addHandler(self._handler)
-            logging.getLogger("sdp.task").setLevel(logging.DEBUG)
-            self._thread_errors.start()
-            if self._settings.capture_output:
-                self._capture.start()
+            process_logs.start(captures_output=self._settings.capture_output)
         self._stopping.subscribe(self._on_stopping)
         fields = {
             "templates": parts.templates,
@@ -120,8 +114,6 @@ class RunningRunner:
             connection=self._connection,
             heartbeats=self._heartbeats,
             limits=_output_limits(who["limits"], self._settings),
-            capture=self._capture,
-            thread_errors=self._thread_errors,
             stopping=self._stopping,
             aborting=self._aborting,
             leaving=self._leaving,
@@ -131,19 +123,23 @@ class RunningRunner:
         threads = [threading.Thread(target=self._work_in, args=(slot,), daemon=True) for slot in self._slots]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        threading.Thread(target=self._await, args=(threads,), daemon=True).start()
+        self._slots_ended.wait()
         for timer in self._timers:
             timer.cancel()
         self._heartbeats.close()
         for instance_id in self.instance_ids:
             self._sign_off(instance_id)
         self._connection.close()
-        logging.getLogger().removeHandler(self._handler)
-        self._capture.stop()
-        self._thread_errors.stop()
+        if self._settings.run_logs:
+            process_logs.stop(captures_output=self._settings.capture_output)
         log.info("%s has stopped", self._runner.name)
         self._ended.set()
+
+    def _await(self, threads: list[threading.Thread]) -> None:
+        for thread in threads:
+            thread.join()
+        self._slots_ended.set()
 
     def _work_in(self, slot: Slot) -> None:
         try:
@@ -161,6 +157,7 @@ class RunningRunner:
         self._timers = [
             threading.Timer(grace, self._aborting.set),
             threading.Timer(grace + _ABORT_SECONDS, self._leaving.end, (error,)),
+            threading.Timer(grace + _ABORT_SECONDS + _LEAVE_SECONDS, self._slots_ended.set),
         ]
         for timer in self._timers:
             timer.daemon = True

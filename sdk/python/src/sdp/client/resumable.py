@@ -60,7 +60,7 @@ class ResumableUpload:
         self._path = path
         self._body = body
         self._metadata = ",".join(
-            f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in metadata.items()
+            f"{key} {base64.b64encode(value.encode('utf-8', 'replace')).decode()}" for key, value in metadata.items()
         )
         self._key = key or str(uuid.uuid4())
         self._meter = meter

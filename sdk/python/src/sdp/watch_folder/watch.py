@@ -75,7 +75,7 @@ class _Watch:
         self._move_to = move_to
         self._mark = mark
         self._once = once
-        self._say = say
+        self._write = say
         self._journal = Journal(folder)
         # Sent, and still to be marked or moved.
         self._unsettled: set[FoundFile] = set()
@@ -156,6 +156,10 @@ class _Watch:
             if not isinstance(error, FileNotFoundError):
                 self._say(f"{found.name}: {error}{self._what_follows()}")
         return True
+
+    def _say(self, line: str) -> None:
+        # A name may be no text, which print refuses.
+        self._write(line.encode("utf-8", "backslashreplace").decode("utf-8"))
 
     def _what_follows(self) -> str:
         return "" if self._once else f" It is tried again in {_AGAIN_SECONDS / 60:.0f} minutes."
