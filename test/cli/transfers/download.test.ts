@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { download, OtherBytes } from '../../cli/download.ts';
-import { NetworkError } from '../../client/errors.ts';
+import { download, OtherBytes } from '../../../cli/download.ts';
+import { NetworkError } from '../../../client/errors.ts';
 
 function emptyFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'sdp-download-'));

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { PlatformClient } from '../../cli/platform-client.ts';
-import { NetworkError } from '../../client/errors.ts';
+import { PlatformClient } from '../../../cli/platform-client.ts';
+import { NetworkError } from '../../../client/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sdp-silent-'));
 /** It reads requests and answers none. */
