@@ -40,8 +40,8 @@ export async function downloadOutput(
   try {
     return await download(await openOutput(platform, nodeOutputId), out, name);
   } catch (error) {
-    // What the standard output has cannot be taken back.
-    if (!(error instanceof OtherBytes) || out === '-') throw error;
+    // What a stream has cannot be taken back.
+    if (!(error instanceof OtherBytes) || (out !== undefined && (await isStream(out)))) throw error;
     return await download(await openThroughPlatform(platform, nodeOutputId), out, name);
   }
 }
@@ -107,20 +107,21 @@ export async function download(
   const file = await fileFor(out, nameIn(response.headers.get('content-disposition')) ?? fallbackName);
   const totalBytes = Number(response.headers.get('content-length') ?? 0);
   const progress = new Progress();
-  const partial = `${file}.part`;
+  // Of this process alone: two commands may download to the same name at once.
+  const partial = (await isStream(file)) ? undefined : `${file}.${process.pid}.part`;
   const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never);
-  const forget = file === '-' ? undefined : whenInterrupted(() => rmSync(partial, { force: true }));
+  const forget = partial === undefined ? undefined : whenInterrupted(() => rmSync(partial, { force: true }));
   let sizeBytes = 0;
   try {
-    const to = file === '-' ? process.stdout : createWriteStream(partial);
+    const to = file === '-' ? process.stdout : createWriteStream(partial ?? file);
     const sha256 = await writeMeasured(body, to, (writtenBytes) => {
       sizeBytes = writtenBytes;
       progress.update(file, sizeBytes, Math.max(totalBytes, sizeBytes));
     });
     checkWhole(response.headers, sha256);
-    if (file !== '-') await rename(partial, file);
+    if (partial !== undefined) await rename(partial, file);
   } catch (error) {
-    if (file !== '-') await rm(partial, { force: true });
+    if (partial !== undefined) await rm(partial, { force: true });
     throw error;
   } finally {
     forget?.();
@@ -164,7 +165,6 @@ export async function writeMeasured(
 /** Checked before the bytes come. A name that the person did not choose replaces no file. */
 async function fileFor(out: string | undefined, name: string): Promise<string> {
   if (out === '-') return out;
-  const stateOf = (path: string) => stat(path).catch(() => undefined);
   const isFolder = async (path: string) => (await stateOf(path))?.isDirectory() === true;
   if (out === undefined || (await isFolder(out))) {
     const file = join(out ?? '', name);
@@ -174,6 +174,15 @@ async function fileFor(out: string | undefined, name: string): Promise<string> {
   }
   if (!(await isFolder(dirname(out)))) throw new Error(`Folder not found: ${dirname(out)}.`);
   return out;
+}
+
+const stateOf = (path: string) => stat(path).catch(() => undefined);
+
+/** Whether bytes go straight to it, as to the standard output, a pipe or /dev/null: a file must not take its place. */
+async function isStream(file: string): Promise<boolean> {
+  if (file === '-') return true;
+  const state = await stateOf(file);
+  return state !== undefined && !state.isFile() && !state.isDirectory();
 }
 
 /** The ETag is the checksum of the stored bytes; a length is sent when they are sent as stored. */

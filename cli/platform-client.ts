@@ -30,6 +30,8 @@ export interface CommandBearer extends Bearer {
 
 export class PlatformClient extends ApiClient {
   readonly bearer: CommandBearer;
+  /** A transfer in which no byte passes for so long is given up; the Python agent waits as long. */
+  silenceMs = 120_000;
   /** Most bytes a second of an upload; absent: as fast as the line is. */
   bytesPerSecond: number | undefined;
 
@@ -95,6 +97,7 @@ export class PlatformClient extends ApiClient {
     const unreadable = new AbortController();
     let resumedAtBytes: number | undefined;
     const onRead = (start: number) => (resumedAtBytes ??= start);
+    const timer = setTimeout(() => unreadable.abort(this.#silent()), this.silenceMs);
     const sent = await sendResumable({
       file: { size: state.size },
       fileReader: pathReader(file, state, this.bytesPerSecond, unreadable, onRead),
@@ -104,9 +107,12 @@ export class PlatformClient extends ApiClient {
       fingerprint: `${endpoint} ${JSON.stringify(metadata)}`,
       urlStorage: unfinishedUploads,
       authorization: async () => ({ ...(await this.authorization()), ...headers }),
-      onProgress,
+      onProgress(sentBytes, totalBytes) {
+        timer.refresh();
+        onProgress(sentBytes, totalBytes);
+      },
       signal: unreadable.signal,
-    });
+    }).finally(() => clearTimeout(timer));
     return { ...sent, resumedAtBytes: resumedAtBytes ?? 0 };
   }
 
@@ -134,6 +140,7 @@ export class PlatformClient extends ApiClient {
       method: 'POST',
       headers: { ...(await this.authorization()), ...headers, 'content-length': size },
     });
+    outgoing.setTimeout(this.silenceMs, () => outgoing.destroy(this.#silent()));
     const answered = answerOf(outgoing, this.address);
     let sentBytes = 0;
     let unreadable: Error | undefined;
@@ -173,6 +180,7 @@ export class PlatformClient extends ApiClient {
     const headers = { ...(await this.authorization()), 'accept-encoding': 'gzip' };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = (url.protocol === 'https:' ? secureRequest : request)(url, { headers }, resolve);
+      outgoing.setTimeout(this.silenceMs, () => outgoing.destroy(this.#silent()));
       outgoing.on('error', (cause) => reject(unanswered(this.address, cause)));
       outgoing.end();
     });
@@ -181,6 +189,10 @@ export class PlatformClient extends ApiClient {
     const text = await textOf(response);
     if (status === 401 && !isRenewed && (await this.renew())) return this.openStored(path, true);
     throw refusalOf({ status, header: (name) => response.headers[name]?.toString(), text });
+  }
+
+  #silent(): NetworkError {
+    return new NetworkError(`${this.address} has been silent for ${this.silenceMs / 1000} s.`);
   }
 }
 
@@ -191,8 +203,14 @@ function ingestPathOf(route: string, urlPath: string): string {
 
 function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {
   const answered = new Promise<unknown>((resolve, reject) => {
-    const broken = (cause: unknown) =>
-      reject(new NetworkError(`The connection to ${address} broke during the upload.`, { cause }));
+    const broken = (cause: unknown) => {
+      const isKnown = cause instanceof NetworkError;
+      reject(
+        isKnown
+          ? cause
+          : new NetworkError(`The connection to ${address} broke during the upload.`, { cause }),
+      );
+    };
     outgoing.on('error', broken);
     outgoing.on('response', (response) => {
       textOf(response).then((text) => {

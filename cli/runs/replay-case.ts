@@ -1,5 +1,5 @@
 /** Saves what an attempt of a run got and wrote as a case that every kit can run (sdk/replay-cases.md). */
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { filled } from '../../client/api-client.ts';
@@ -7,6 +7,7 @@ import { outputNamed } from '../../client/session-outputs.ts';
 import type { NodeOutput, NodeRunAttempt, NodeRunDetails, NodeRunReplay } from '../../client/types.ts';
 import { OtherBytes, writeMeasured } from '../download.ts';
 import { UsageError } from '../errors.ts';
+import { whenInterrupted } from '../interrupted.ts';
 import type { PlatformClient } from '../platform-client.ts';
 
 export interface SavedCase {
@@ -29,7 +30,7 @@ interface Stored {
 }
 
 /**
- * @param folder is made when it is missing
+ * @param folder is made when it is missing; what a failure or a signal leaves of the case is removed
  * @throws UsageError when the folder holds something
  */
 export async function saveCase(
@@ -43,10 +44,33 @@ export async function saveCase(
     platform.call('GET /api/v2/node-runs/{runId}', { params }),
   ]);
   await makeEmpty(folder);
+  const remove = () => {
+    for (const name of partsOfCase) rmSync(join(folder, name), { recursive: true, force: true });
+  };
+  const forget = whenInterrupted(remove);
+  try {
+    return await fillCase(platform, replay, details, folder);
+  } catch (error) {
+    remove();
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+const partsOfCase = ['inputs', 'outputs', 'outputs.json', 'case.json'];
+
+async function fillCase(
+  platform: PlatformClient,
+  replay: NodeRunReplay,
+  details: NodeRunDetails,
+  folder: string,
+): Promise<SavedCase> {
+  const { runId, inputs, inputsTruncated: isCut, inputsRemoved = 0 } = replay;
   await mkdir(join(folder, 'inputs'));
-  for (const { outputId, ...stored } of replay.inputs) {
+  for (const { outputId, ...stored } of inputs) {
     const path = filled('/api/v2/node-runs/{runId}/replay/inputs/{outputId}/data', {
-      params: { ...params, outputId },
+      params: { runId, outputId },
     });
     await saveBytes(platform, path, join(folder, 'inputs', String(outputId)), stored);
   }
@@ -55,7 +79,6 @@ export async function saveCase(
   const expected = hasCompleted ? await saveOutputs(platform, replay, details.outputs, folder) : undefined;
   // Last, so that a folder with this file holds the whole case.
   await writeJson(join(folder, 'case.json'), caseOf(replay));
-  const { runId, inputs, inputsTruncated: isCut, inputsRemoved = 0 } = replay;
   return { folder, runId, attempt, inputs: inputs.length, isCut, inputsRemoved, expected };
 }
 

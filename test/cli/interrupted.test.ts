@@ -10,10 +10,19 @@ import { commandLine } from './support.ts';
 
 const { folder, startSdp } = commandLine();
 const asked: string[] = [];
-/** It begins answers and ends none, as a line that hangs. */
+const savedRun = '0198f2b5-11d0-7b6e-8a43-6f0de41c2b98';
+const caseOfRun = {
+  runId: savedRun,
+  attempt: 1,
+  attempts: [],
+  inputs: [{ outputId: 5, sizeBytes: 9, sha256: null }],
+};
+/** It begins answers with bytes and ends none, as a line that hangs. */
 const server = createServer(({ url = '' }, response) => {
   asked.push(url);
-  if (url.includes('/data')) response.writeHead(200, { 'content-length': 1_000_000 }).write('first bytes');
+  if (url.includes(savedRun) && !url.includes('/data')) response.end(JSON.stringify(caseOfRun));
+  else if (url.includes('/data'))
+    response.writeHead(200, { 'content-length': 1_000_000 }).write('first bytes');
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -61,6 +70,17 @@ test('a replay leaves no copies of recordings', async () => {
   running.kill('SIGINT');
   expect((await running.ended).code).toBeNull();
   expect(readdirSync(temporary)).toEqual([]);
+});
+
+test('a replay leaves no half case where it saves one, so that it can be repeated', async () => {
+  const target = emptyFolder('case');
+  const running = startSdp(['replay', savedRun, '--save', target], signedIn);
+  const inputs = () => asked.some((url) => url.includes(`${savedRun}/replay/inputs/5/data`));
+  await eventually('it saves an input', inputs);
+  expect(readdirSync(target)).toEqual(['inputs']);
+  running.kill('SIGINT');
+  expect((await running.ended).code).toBeNull();
+  expect(readdirSync(target)).toEqual([]);
 });
 
 test('an upload says how many files are stored, and that a repeat sends the rest', async () => {

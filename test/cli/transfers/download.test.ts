@@ -1,11 +1,13 @@
 /** Downloads into files, without a platform: what stands under a name is whole. */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { download, OtherBytes } from '../../cli/download.ts';
-import { NetworkError } from '../../client/errors.ts';
+import { download, OtherBytes } from '../../../cli/download.ts';
+import { NetworkError } from '../../../client/errors.ts';
 
 function emptyFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'sdp-download-'));
@@ -55,6 +57,22 @@ test.each([
   },
 );
 
+test('what is no file, such as a pipe or a device, gets the bytes and stays what it is', async () => {
+  const pipe = join(emptyFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const read = readFile(pipe, 'utf8');
+  expect(await download(whole('new bytes'), pipe, 'output-7')).toEqual({ file: pipe, sizeBytes: 9 });
+  expect([await read, statSync(pipe).isFIFO()]).toEqual(['new bytes', true]);
+});
+
+test('a file beside it that another command or a person left stays as it is', async () => {
+  const folder = emptyFolder();
+  writeFileSync(join(folder, 'lap.csv.part'), 'of another command');
+  await download(whole('new bytes'), join(folder, 'lap.csv'), 'output-7');
+  expect(readdirSync(folder)).toEqual(['lap.csv', 'lap.csv.part']);
+  expect(readFileSync(join(folder, 'lap.csv.part'), 'utf8')).toBe('of another command');
+});
+
 test('bytes that were decoded on their way are not compared with the checksum of the stored ones', async () => {
   const file = join(emptyFolder(), 'lap.csv');
   const headers = tagOf('as stored');
@@ -82,6 +100,6 @@ test('a file that cannot be written is named with the reason, and no connection 
   await expect(download(whole('x'), join(folder, 'none', 'a'), 'output-7')).rejects.toThrow(
     `Folder not found: ${join(folder, 'none')}.`,
   );
-  mkdirSync(join(folder, 'a.part'));
+  mkdirSync(join(folder, `a.${process.pid}.part`));
   await expect(download(whole('x'), join(folder, 'a'), 'output-7')).rejects.toThrow(/EISDIR/);
 });
