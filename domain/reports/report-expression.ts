@@ -105,6 +105,8 @@ function refused({ reason, position }: ExpressionFault): Compiled {
 }
 
 function faultOfEngine(error: unknown): ExpressionFault {
+  // The engine counts the levels of signs only after it has read them, and its stack may be too small for that.
+  if (error instanceof RangeError) return { reason: 'nested too deeply', position: 0 };
   const { message, range } = error as { message?: string; range?: { start: number } };
   const [reason] = (message ?? 'not an expression').split('\n');
   return { reason: reason ?? '', position: range?.start ?? 0 };

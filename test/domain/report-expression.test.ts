@@ -144,6 +144,14 @@ describe('an expression', () => {
     }
   });
 
+  test('that is nested beyond what the engine can read is refused by that name', () => {
+    for (const sign of ['!', '-'])
+      expect(compileExpression(`${sign.repeat(60_000)}true`, 'dimension')).toMatchObject({
+        ok: false,
+        reason: 'nested too deeply',
+      });
+  });
+
   test('that could cost too much is refused with reason and position', () => {
     const refusals: [string, string, number][] = [
       ['laps.map(l, user.name + l.driver)', "inside a loop 'user' can only be compared with 'l'", 12],

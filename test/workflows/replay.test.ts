@@ -7,6 +7,7 @@ import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { quietRuntime } from '../support/workflows.ts';
+import { sessionHistories, windowHistory } from './waiting-histories.ts';
 import { wokenHistory } from './woken-history.ts';
 
 const folder = join(import.meta.dirname, '../histories');
@@ -110,5 +111,25 @@ describe('a workflow that is woken while its activity answers that nothing is to
     // Seven events a wake, after five at the beginning; it continues beyond a thousand.
     expect(await replay(wokenHistory(143, 'continued'))).toBeUndefined();
     expect(await replay(wokenHistory(143, 'completed'))).toMatchObject({ name: 'DeterminismViolationError' });
+  });
+});
+
+describe('the workflow of a session', () => {
+  test.for(Object.entries(sessionHistories))('%s', async ([_name, history]) => {
+    expect(await replay(history())).toBeUndefined();
+  });
+});
+
+describe('the workflow of a window that lies years ahead', () => {
+  test('waits again when its timer has rung before the time', async () => {
+    expect(await replay(windowHistory(3, 'timer', 'completed'))).toBeUndefined();
+  });
+
+  test('continues as new when its history has grown long', async () => {
+    // Five events a wake; it continues beyond two thousand.
+    expect(await replay(windowHistory(401, 'wakes', 'continued'))).toBeUndefined();
+    expect(await replay(windowHistory(401, 'wakes', 'completed'))).toMatchObject({
+      name: 'DeterminismViolationError',
+    });
   });
 });

@@ -160,6 +160,13 @@ test('a day after the window it ends, and the session stays open', async () => {
   expect(closed.status).toBe(200);
 });
 
+test('of a window that lies years ahead the timer is of a month at most', async () => {
+  const id = await open({ startTimeUtc: new Date(Date.now() + 730 * 24 * 3_600_000).toISOString() });
+  await waitsWith(id, 'waits for a close until');
+  const timers = (await historyOf(id)).flatMap((event) => event.timerStartedEventAttributes ?? []);
+  expect(timers.map((timer) => Number(timer.startToFireTimeout?.seconds))).toEqual([30 * 24 * 3_600]);
+});
+
 test('ended from outside, or cancelled, it is restarted', async () => {
   const id = await open();
   for (const end of ['terminate', 'cancel'] as const) {
