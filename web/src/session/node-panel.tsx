@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { titleOf } from '../names.ts';
@@ -47,6 +48,9 @@ export function NodePanel(props: {
       <NodeFacts node={node} />
       {isInput && frozen && <p class="faint">{frozenRefusal}</p>}
       {isInput && !frozen && <UploadArea upload={props.upload} />}
+      {!readRuns && node.state === 'Failed' && !frozen && (
+        <OtherFile nodes={props.nodes} onSelect={props.onSelect} />
+      )}
       {readRuns && (
         <LastRun
           key={`run-${node.id}`}
@@ -99,6 +103,29 @@ function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstancePr
       <p>{text}</p>
       <CopyButton text={text} label="Copy the error" />
     </div>
+  );
+}
+
+/** The way to another file for those who may not read the inputs of runs, which name the file that failed. */
+function OtherFile(props: {
+  nodes: readonly NodeInstanceProgress[];
+  onSelect: (nodeInstanceId: number) => void;
+}) {
+  return (
+    <p>
+      To run it with another file, replace the one in{' '}
+      {props.nodes
+        .filter(({ parentIds }) => parentIds.length === 0)
+        .map(({ id, name }, index) => (
+          <Fragment key={id}>
+            {index > 0 && ' or '}
+            <button type="button" class="link-button" onClick={() => props.onSelect(id)}>
+              {titleOf(name)}
+            </button>
+          </Fragment>
+        ))}
+      .
+    </p>
   );
 }
 
