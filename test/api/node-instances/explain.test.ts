@@ -106,7 +106,9 @@ describe('one sentence explains why a node is not running', () => {
     await runner.call('PUT', `/tasks/${taskId}/rejections/${input.id}`, rejection);
     await runner.end(taskId, 'fail', { category: 'validation', reason: 'lap.csv: line 3: no time.' });
     const { sentence } = await explain(graph, 'n1');
-    expect(sentence).toMatch(/: validation: lap\.csv: line 3: no time\. .* Its input lap\.csv is rejected\.$/);
+    expect(sentence).toMatch(
+      /: validation: lap\.csv: line 3: no time\. .* Its input lap\.csv is rejected\.$/,
+    );
   });
 
   test('a frozen session, a suspended node, and one that has consumed everything', async () => {

@@ -54,10 +54,8 @@ export function NodePanel(props: {
       {readRuns && (
         <LastRun
           key={`run-${node.id}`}
-          node={node}
+          {...{ node, round, frozen }}
           nodes={props.nodes}
-          round={round}
-          frozen={frozen}
           replace={props.replace}
         />
       )}

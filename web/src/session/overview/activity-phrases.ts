@@ -30,7 +30,7 @@ export const activityPhrases: Readonly<Record<string, string>> = {
 };
 
 /** `uploaded a file`, `reprocessed Read table,`: what stands between a person and a time. */
-export function activityPhrase(
+function activityPhrase(
   { action, object }: Pick<Entry, 'action' | 'object'>,
   nodes: readonly NodeInstanceProgress[],
 ): string {
