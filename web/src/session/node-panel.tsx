@@ -38,26 +38,21 @@ export function NodePanel(props: {
   /** The address names the node. */
   isAsked: boolean;
 }) {
-  const { node, round, frozen } = props;
+  const { node, nodes, round, frozen } = props;
   const { readRuns } = useAbilities();
   const isInput = node.parentIds.length === 0;
   return (
     <section class="panel" aria-label={`Node ${titleOf(node.name)}`}>
       <PanelHead node={node} isAsked={props.isAsked} />
-      <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
+      <Why key={`why-${node.id}`} node={node} nodes={nodes} round={round} />
       <NodeFacts node={node} />
       {isInput && frozen && <p class="faint">{frozenRefusal}</p>}
       {isInput && !frozen && <UploadArea upload={props.upload} />}
       {!readRuns && node.state === 'Failed' && !frozen && (
-        <OtherFile nodes={props.nodes} onSelect={props.onSelect} />
+        <OtherFile nodes={nodes} onSelect={props.onSelect} />
       )}
       {readRuns && (
-        <LastRun
-          key={`run-${node.id}`}
-          {...{ node, round, frozen }}
-          nodes={props.nodes}
-          replace={props.replace}
-        />
+        <LastRun key={`run-${node.id}`} {...{ node, nodes, round, frozen }} replace={props.replace} />
       )}
       {node.rejectedInputs > 0 && (
         <RejectedInputsPart key={`rejected-${node.id}`} node={node} round={round} frozen={frozen} />
