@@ -108,13 +108,15 @@ export interface Explanation {
 
 export function explainNode(facts: ExplainFacts): Explanation {
   const { why, sentence } = facts.openRun === null ? explainIdle(facts) : explainOpen(facts, facts.openRun);
-  return { why, sentence: sentence + rejections(facts) };
+  return { why, sentence: sentence + rejections(facts, sentence) };
 }
 
-function rejections({ rejectedInputs, lastRejection: last }: ExplainFacts): string {
+/** @param said what is said already: a reason that stands there is not repeated */
+function rejections({ rejectedInputs, lastRejection: last }: ExplainFacts, said: string): string {
   if (last === null) return '';
   const input = fileNameOf(last.metadata) ?? last.outputIdentifier;
-  const lastly = `${input} (${describeFailure({ ...last, reason: withoutStop(last.reason) })})`;
+  const reason = withoutStop(last.reason);
+  const lastly = said.includes(reason) ? input : `${input} (${describeFailure({ ...last, reason })})`;
   return rejectedInputs === 1
     ? ` Its input ${lastly} is rejected.`
     : ` ${rejectedInputs} of its inputs are rejected, the last of them ${lastly}.`;

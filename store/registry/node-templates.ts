@@ -153,16 +153,18 @@ export async function saveNodeTemplates(
   nodeTemplates: Manifest['nodeTemplates'],
   featureName: string | null,
 ): Promise<void> {
+  const schemas = nodeTemplates.map((item) => JSON.stringify(item.configurationSchema));
   await tx.query(
     `insert into node_template
-            (name, runner_type, type, description, configuration_schema, trigger, incremental, reprocess,
-             max_attempts, timeout_seconds, lease_seconds, feature_name)
-     select v.*, $12
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::boolean[],
-                   $8::text[], $9::int[], $10::int[], $11::int[]) as v
+            (name, runner_type, type, description, configuration_schema, configuration_schema_text, trigger,
+             incremental, reprocess, max_attempts, timeout_seconds, lease_seconds, feature_name)
+     select v.*, $13
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::text[],
+                   $8::boolean[], $9::text[], $10::int[], $11::int[], $12::int[]) as v
      on conflict (name) do update
         set runner_type = excluded.runner_type, type = excluded.type, description = excluded.description,
-            configuration_schema = excluded.configuration_schema, trigger = excluded.trigger,
+            configuration_schema = excluded.configuration_schema,
+            configuration_schema_text = excluded.configuration_schema_text, trigger = excluded.trigger,
             schema_revision = node_template.schema_revision
               + (node_template.configuration_schema is distinct from excluded.configuration_schema)::int,
             incremental = excluded.incremental, reprocess = excluded.reprocess, max_attempts = excluded.max_attempts,
@@ -172,7 +174,8 @@ export async function saveNodeTemplates(
       nodeTemplates.map((item) => item.runnerType),
       nodeTemplates.map((item) => item.type),
       nodeTemplates.map((item) => item.description),
-      nodeTemplates.map((item) => JSON.stringify(item.configurationSchema)),
+      schemas,
+      schemas,
       nodeTemplates.map((item) => item.trigger),
       nodeTemplates.map((item) => item.incremental),
       nodeTemplates.map((item) => item.reprocess),

@@ -36,13 +36,18 @@ export interface ConfigurationSchema {
   readonly schema: JsonObject;
 }
 
-/** What the node's template asks of its configuration; undefined when there is no such node. */
+/**
+ * What the node's template asks of its configuration, its properties in the published order; undefined when there is no
+ * such node.
+ */
 export async function findConfigurationSchema(
   database: Queryable,
   nodeInstanceId: number,
 ): Promise<ConfigurationSchema | undefined> {
   const [row] = await database.query<ConfigurationSchema>(
-    `select t.name as node_template, t.configuration_schema as schema
+    `select t.name as node_template,
+            case when t.configuration_schema_text::jsonb = t.configuration_schema
+              then t.configuration_schema_text::json else t.configuration_schema::json end as schema
        from node_instance n join node_template t on t.id = n.node_template_id where n.id = $1`,
     [nodeInstanceId],
   );

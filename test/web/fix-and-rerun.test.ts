@@ -99,11 +99,19 @@ describeInBrowser('a failed node', () => {
     await panel().getByText('revision 1').waitFor();
     await expect.poll(() => panel().getByLabel('Column').inputValue()).toBe('velocity');
     await expect.poll(() => panel().getByLabel('width').inputValue()).toBe('3');
+    // Those that are required come first, then the order in which the schema was published.
+    expect(await panel().locator('.configuration .field > span:first-child').allTextContents()).toEqual([
+      'Column *',
+      'laps',
+      'width',
+      'unit',
+      'smooth',
+    ]);
     await expect
       .poll(() => panel().getByRole('button', { name: 'Retry' }).getAttribute('class'))
       .not.toContain('primary');
     await panel().getByLabel('laps').fill('two');
-    await panel().getByText('is no number').waitFor();
+    await panel().getByText('Enter a whole number').waitFor();
     await panel().getByLabel('laps').fill('2');
     await panel().getByLabel('Column').fill('x');
     await panel().getByRole('button', { name: 'Save', exact: true }).click();
@@ -196,6 +204,15 @@ describeInBrowser('a failed node', () => {
     await own.getByText('To start one, upload a file or ask a Developer.').waitFor();
     await tab.close();
     await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });
+  });
+
+  test('leads a Trainee, who may not read its runs, to the file that can be replaced', async () => {
+    const tab = await browser.newPage();
+    await signInAs(tab, `${api.url}/sessions/${session.id}?node=${session.work}`, people.Trainee);
+    const failed = tab.getByRole('region', { name: 'Node work' });
+    await failed.getByText('To run it with another file').getByRole('button', { name: 'in' }).click();
+    await tab.getByRole('button', { name: 'Replace lap-7-morning.csv', exact: true }).waitFor();
+    await tab.close();
   });
 
   test('runs again when another file takes the place of the one that failed', async () => {

@@ -67,7 +67,7 @@ describeInBrowser('runs in the console', () => {
     await signInAs(page, `${api.url}/runs/${task.runId}`, people.Developer);
     await page.getByRole('heading', { name: /n1\s*attempt 1 of 2/ }).waitFor();
     await page.getByText(/^on \S/).waitFor();
-    await page.getByText(/^for \d.* 16 of 40 iterations, 40 %.*fitting: iteration 16/).waitFor();
+    await page.getByText(/^running for \d.* 16 of 40 iterations, 40 %.*fitting: iteration 16/).waitFor();
     await lines().getByText('lap read').waitFor();
     await lines().getByText('{"lap":7}').waitFor();
     await page.getByRole('region', { name: 'Inputs' }).getByText('lap-7.csv').waitFor();

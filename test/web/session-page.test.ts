@@ -282,7 +282,7 @@ describeInBrowser('the session page', () => {
     await chooseAction(tab, 'Delete');
     await tab
       .getByRole('dialog')
-      .getByText(/The files of 2 nodes, 0 dashboards and the logs/)
+      .getByText(/All files \(\d+ B\) and the logs of all runs/)
       .waitFor();
     await tab.keyboard.press('Escape');
     await tab.close();

@@ -95,6 +95,22 @@ describe('one sentence explains why a node is not running', () => {
     expect(failed.sentence).toMatch(/in attempt 2 of \d+: validation: still no disk\./);
   });
 
+  test('an input that was rejected for the reason of the failure, which is said once', async () => {
+    const graph = await stage.chainOf(1, { maxAttempts: 1, incremental: true });
+    const { body: input } = await stage.upload(graph, 'input', 'a', {
+      'x-platform-output-metadata': '{"fileName":"lap.csv"}',
+    });
+    const runner = stage.runner();
+    const { taskId } = await runner.acquire(graph.template);
+    const rejection = { category: 'validation', reason: 'line 3: no time' };
+    await runner.call('PUT', `/tasks/${taskId}/rejections/${input.id}`, rejection);
+    await runner.end(taskId, 'fail', { category: 'validation', reason: 'lap.csv: line 3: no time.' });
+    const { sentence } = await explain(graph, 'n1');
+    expect(sentence).toMatch(
+      /: validation: lap\.csv: line 3: no time\. .* Its input lap\.csv is rejected\.$/,
+    );
+  });
+
   test('a frozen session, a suspended node, and one that has consumed everything', async () => {
     const graph = await stage.chainOf(1);
     await stage.upload(graph, 'input', 'a');

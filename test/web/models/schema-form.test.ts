@@ -96,9 +96,9 @@ describe('the form of a configuration', () => {
   test('names the fields that hold no value of their type', () => {
     const changes = { '$.laps': '2.5', '$.factor': 'fast', '$.gate.tags': '[1,' };
     expect(made({ column: 'speed' }, changes).faults).toEqual({
-      '$.laps': 'is no whole number',
-      '$.factor': 'is no number',
-      '$.gate.tags': 'is no JSON',
+      '$.laps': 'Enter a whole number',
+      '$.factor': 'Enter a number',
+      '$.gate.tags': 'Enter JSON, with text in double quotes',
     });
   });
 
@@ -111,7 +111,7 @@ describe('the form of a configuration', () => {
   test('of a schema without properties is the whole configuration as JSON', () => {
     const fields = fieldsOf({}, { a: 1 });
     expect(drafted(fields, { $: '{"b":2}' })).toEqual({ configuration: { b: 2 }, faults: {} });
-    expect(drafted(fields, { $: '[1]' }).faults).toEqual({ $: 'is no JSON object' });
+    expect(drafted(fields, { $: '[1]' }).faults).toEqual({ $: 'Enter a JSON object' });
   });
 
   test('begins with what is required, within a group too', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { routes } from '../../../api/routes.ts';
 import type { ListedOutput } from '../../../client/types.ts';
-import { activityPhrases } from '../../../web/src/session/overview/activity-phrases.ts';
+import { activityLines, activityPhrases } from '../../../web/src/session/overview/activity-phrases.ts';
 import {
   distinct,
   type Figure,
@@ -33,7 +33,7 @@ test('are the highest values, the rows and the length; of a file that was conver
   expect(figuresOfRecordings(outputs)).toEqual([
     { label: 'Highest wheel speed', value: '341.7', unit: 'km/h', number: 341.7 },
     { label: 'Recorded', value: '150', unit: 'rows', number: 150 },
-    { label: 'Duration', value: '1:30', unit: '', number: 90, note: 'the longest of 2' },
+    { label: 'Duration', value: '1:30', unit: '', number: 90, note: 'longest of 2' },
   ]);
 });
 
@@ -95,6 +95,29 @@ test('whatever is written to a session has words of its own in the activity', ()
     .filter((id) => id !== 'deleteSession');
   expect(actions.length).toBeGreaterThan(15);
   expect(actions.filter((action) => activityPhrases[action] === undefined)).toEqual([]);
+});
+
+test('the same deed of one actor several times in a row is one line of the activity', () => {
+  const entry = (action: string, id: string | null, at: string) => ({
+    at,
+    action,
+    actor: { kind: 'user' as const, id, name: id === null ? null : `Person ${id}` },
+    object: { type: 'session', id: null },
+  });
+  const entries = [
+    entry('uploadNodeOutput', 'a', '09:05'),
+    entry('uploadNodeOutput', 'a', '09:04'),
+    entry('uploadNodeOutput', 'b', '09:03'),
+    entry('freezeSession', 'b', '09:02'),
+    entry('uploadNodeOutput', 'b', '09:01'),
+  ];
+  const lines = activityLines(entries, [], 'a').map(({ who, deed, at, times }) => [who, deed, at, times]);
+  expect(lines).toEqual([
+    ['You', 'uploaded a file to a node', '09:05', 2],
+    ['Person b', 'uploaded a file to a node', '09:03', 1],
+    ['Person b', 'froze the session', '09:02', 1],
+    ['Person b', 'uploaded a file to a node', '09:01', 1],
+  ]);
 });
 
 test('of one label have the names of the nodes that wrote them', () => {

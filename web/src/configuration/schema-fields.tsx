@@ -69,6 +69,7 @@ function LeafControl(props: {
   const common = {
     value: text,
     disabled,
+    'aria-required': field.required,
     'aria-invalid': props.invalid,
     onInput: (event: { currentTarget: { value: string } }) => onText(event.currentTarget.value),
   };

@@ -161,16 +161,16 @@ function readLeaf(field: Leaf, text: string): { value: Json } | { fault: string 
   if (field.kind === 'text') return { value: text };
   if (field.kind === 'number' || field.kind === 'integer') {
     const value = Number(text.trim().replace(',', '.'));
-    if (!Number.isFinite(value)) return { fault: 'is no number' };
-    if (field.kind === 'integer' && !Number.isInteger(value)) return { fault: 'is no whole number' };
+    if (field.kind === 'integer' && !Number.isInteger(value)) return { fault: 'Enter a whole number' };
+    if (!Number.isFinite(value)) return { fault: 'Enter a number' };
     return { value };
   }
   try {
     const value: Json = JSON.parse(text);
-    if (field.path.length === 0 && !isObject(value)) return { fault: 'is no JSON object' };
+    if (field.path.length === 0 && !isObject(value)) return { fault: 'Enter a JSON object' };
     return { value };
   } catch {
-    return { fault: 'is no JSON' };
+    return { fault: 'Enter JSON, with text in double quotes' };
   }
 }
 

@@ -190,7 +190,7 @@ function EntryTable(props: Awaited<ReturnType<typeof withNames>> & { busy: boole
           <td class="nowrap" title={entry.at}>
             <Moment at={entry.at} />
           </td>
-          <td data-label="Action" title={entry.action}>
+          <td data-label="Action" class="nowrap" title={entry.action}>
             {idTitle(entry.action)}
           </td>
           <td data-label="Actor" class="wrap-anywhere">

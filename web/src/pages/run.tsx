@@ -4,14 +4,22 @@ import { isMissing } from '../http.ts';
 import { titleOf, withoutCategory } from '../names.ts';
 import { type NodeRunDetails, readRun } from '../runs/api.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
-import { elapsedOf, formatRest, isOpenRun, phaseOf, reasonOf, runnerOf, segmentsOf } from '../runs/model.ts';
+import {
+  elapsedOf,
+  formatRest,
+  isOpenRun,
+  outsideRunnerOf,
+  phaseOf,
+  reasonOf,
+  segmentsOf,
+} from '../runs/model.ts';
 import { RunActions } from '../runs/run-actions.tsx';
 import { RunBadge } from '../runs/run-badge.tsx';
 import { RunFacts } from '../runs/run-facts.tsx';
 import { RunProgress } from '../runs/run-progress.tsx';
-import { outsideRunnerOf } from '../runs/run-words.ts';
 import { Waterfall } from '../runs/waterfall.tsx';
 import { Ago, Moment } from '../ui/ago.tsx';
+import { ShortId } from '../ui/copy-button.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { RunsPage } from './runs.tsx';
@@ -95,7 +103,7 @@ function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => v
         <span>
           made {reasons[run.reason]} at <Moment at={run.createdAt} />
         </span>
-        <span class="mono">{run.id}</span>
+        <ShortId id={run.id} of="run" />
       </p>
     </header>
   );
@@ -164,7 +172,7 @@ function Attempts({ run }: { run: NodeRunDetails }) {
             <>
               <strong>Attempt {attempt.number}</strong>{' '}
               <span class="faint" title={attempt.runner?.instanceId}>
-                {runnerOf(attempt) ?? ''}
+                {outsideRunnerOf(attempt, run) ?? ''}
               </span>
             </>
           ),

@@ -49,8 +49,7 @@ export function SessionPageView(props: { sessionId: string }) {
       )}
       {uploads.message !== '' && <Notice tone="info">{uploads.message}</Notice>}
       <UploadList uploads={uploads.list} />
-      {followed.nodes === null && failure === null && <Placeholder rows={4} label="Loading the session" />}
-      {followed.nodes !== null && session !== null && (
+      {followed.nodes !== null && session !== null ? (
         <Tabs
           label="Parts of the session"
           tabs={tabs.filter(({ id }) => id !== 'logs' || readRuns)}
@@ -59,6 +58,8 @@ export function SessionPageView(props: { sessionId: string }) {
         >
           <Part tab={tab} adoptions={adoptions} {...{ session, reload, followed, uploads }} />
         </Tabs>
+      ) : (
+        failure === null && <Placeholder rows={4} label="Loading the session" />
       )}
       <DropOverlay refusal={uploads.refusal} onFiles={uploads.upload} />
     </div>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { changeProject, createProject, type Project } from '../admin-api.ts';
 import { titleOf } from '../names.ts';
-import { PriorityField } from '../session/priority-form.tsx';
+import { PriorityField } from '../session/dialogs/priority-form.tsx';
 import { changedFields } from '../ui/changed-fields.ts';
 import { AreaField, CheckField, FormDialog, SelectField, TextField } from '../ui/form.tsx';
 

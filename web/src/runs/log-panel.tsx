@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { plural } from '../format.ts';
 import { useSettled } from '../hooks.ts';
-import { navigate, useAddress } from '../router.ts';
+import { navigate, useAddress, withParameters } from '../router.ts';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure } from '../ui/notice.tsx';
@@ -32,6 +32,7 @@ export function LogPanel(props: { run: NodeRun; ended: () => void }) {
     search: settled || undefined,
   });
   const { lines } = log;
+  const isFiltered = settled !== '' || filter.level !== 'debug';
   useEffect(() => {
     if (lines.isComplete && isOpenRun(run)) props.ended();
   }, [lines.isComplete]);
@@ -62,11 +63,21 @@ export function LogPanel(props: { run: NodeRun; ended: () => void }) {
         wrap={wrap}
         search={settled}
         manyAttempts={attempt === null}
+        none={log.connection === 'opening' || log.error !== null ? '' : noLines(run, attempt, isFiltered)}
         opensAt={isBad ? 'error' : isOpenRun(run) ? 'end' : 'start'}
       />
-      <LogFoot log={log} isFiltered={settled !== '' || filter.level !== 'debug'} />
+      <LogFoot log={log} isFiltered={isFiltered} />
     </section>
   );
+}
+
+/** Why there is no line. */
+function noLines({ attempts }: NodeRun, attempt: number | null, isFiltered: boolean): string {
+  if (isFiltered) return 'No line of this level and search.';
+  const asked = attempts.filter(({ number }) => attempt === null || number === attempt);
+  return asked.some(({ startedAt }) => startedAt !== null)
+    ? 'No line yet.'
+    : 'The log begins when a runner takes the run.';
 }
 
 interface LogFilter {
@@ -83,19 +94,13 @@ interface LogFilter {
 
 /** Attempt, level and search, as the address has them. */
 function useLogFilter(run: NodeRun): LogFilter {
-  const { path, query } = useAddress();
+  const { query } = useAddress();
   const [search, setSearch] = useState(query.get('search') ?? '');
   const settled = useSettled(search, 300);
   const level = levels.find(({ value }) => value === query.get('level'))?.value ?? 'debug';
   const asked = query.get('attempt') ?? '';
   const attempt = asked === 'all' ? null : Number(asked) || attemptWithLog(run);
-  const set = (name: string, value: string) => {
-    const next = new URLSearchParams(window.location.search);
-    if (value === '') next.delete(name);
-    else next.set(name, value);
-    const text = next.toString();
-    navigate(text === '' ? path : `${path}?${text}`, { replace: true });
-  };
+  const set = (name: string, value: string) => navigate(withParameters({ [name]: value }), { replace: true });
   useEffect(() => set('search', settled), [settled]);
   return { attempt, level, search, settled, setSearch, set };
 }

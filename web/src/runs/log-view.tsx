@@ -18,6 +18,8 @@ export function LogView(props: {
   search: string;
   /** Lines of several attempts: each says its own. */
   manyAttempts: boolean;
+  /** Stands in place of lines. */
+  none: string;
   opensAt: OpensAt;
 }) {
   const { lines, wrap } = props;
@@ -35,6 +37,7 @@ export function LogView(props: {
         tabIndex={0}
         onScroll={(event) => onScroll(event.currentTarget)}
       >
+        {lines.entries.length === 0 && <p class="log-none">{props.none}</p>}
         <div style={{ height: `${shown.abovePx}px` }} />
         {chunks.map((chunk) => (
           <Chunk

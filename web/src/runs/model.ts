@@ -21,9 +21,15 @@ const outcomes: Record<string, string> = {
 export function phaseOf(attempt: NodeRunAttempt, run: NodeRun): string {
   if (attempt.outcome !== null) return outcomes[attempt.outcome] ?? attempt.outcome;
   if (attempt.startedAt === null) return run.state === 'waiting' ? 'waits' : 'queued';
-  return run.heldBy === null
-    ? 'started'
-    : `running on ${runnerOf(attempt) ?? runnerTitle(run.heldBy.instanceId)}`;
+  if (run.heldBy === null) return 'started';
+  const by = outsideRunnerOf(attempt, run);
+  return by === null ? 'running' : `running on ${by}`;
+}
+
+/** The runner that works or worked on an attempt; null where the platform itself did. */
+export function outsideRunnerOf(attempt: NodeRunAttempt, { runnerType, heldBy }: NodeRun): string | null {
+  if (runnerType === 'system') return null;
+  return runnerOf(attempt) ?? (heldBy === null ? null : runnerTitle(heldBy.instanceId));
 }
 
 /** The last attempt that began: while the next one waits, what is read is why that one failed. */
@@ -36,7 +42,7 @@ export function reasonOf({ category, reason }: NodeRunAttempt): string {
 }
 
 /** The runner of an attempt, with its version. */
-export function runnerOf({ runner }: NodeRunAttempt): string | null {
+function runnerOf({ runner }: NodeRunAttempt): string | null {
   if (runner === null) return null;
   const name = runnerTitle(runner.instanceId, runner.name);
   return runner.version === null || runner.version === '' ? name : `${name} (${runner.version})`;

@@ -62,7 +62,7 @@ function ActionsOn({ run }: { run: NodeRunDetails }) {
     <section class="run-part" aria-label="Actions on the run">
       <h2>Actions</h2>
       {run.actions.length === 0 && <p class="faint">Not cancelled or retried.</p>}
-      <ul>
+      <ul hidden={run.actions.length === 0}>
         {run.actions.map(({ at, attempt, action, userId, name }) => (
           <li key={at} class="run-fact">
             {action === 'cancel' ? 'Cancelled' : 'Retried'} at attempt {attempt}, <Ago at={at} />, by{' '}
@@ -86,6 +86,8 @@ interface File {
 
 function Files({ files }: { files: readonly File[] }) {
   const [all, setAll] = useState(false);
+  // An empty list is heard as a list.
+  if (files.length === 0) return null;
   return (
     <>
       <ul>

@@ -7,7 +7,8 @@ export function RunProgress({ run }: { run: NodeRun }) {
   const now = useNow(isOpenRun(run));
   const { progress = null, phase = null, message = null } = run.heldBy ?? {};
   const reported = [phase, message].filter(Boolean).join(': ');
-  const words = [`for ${elapsedOf(run, now)}`, progressWords(run, now), reported].filter(Boolean);
+  const doing = run.state === 'held' ? 'running' : 'waiting';
+  const words = [`${doing} for ${elapsedOf(run, now)}`, progressWords(run, now), reported].filter(Boolean);
   return (
     <div class="run-progress">
       {progress !== null && progress.total !== null && progress.total > 0 && (

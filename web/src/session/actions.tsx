@@ -1,19 +1,29 @@
 import { useState } from 'preact/hooks';
 import type { Session, SessionDetails } from '../api.ts';
-import { deleteSession, readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
+import { readWorkflowUi, retryFailed, setFrozen } from '../api.ts';
 import { plural } from '../format.ts';
 import { type Action, useAction, useAuth, useResource } from '../hooks.ts';
 import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
-import { Confirm } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { lazy } from '../ui/lazy.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { Notice } from '../ui/notice.tsx';
 import type { Followed } from './follow.ts';
 
-const CloseForm = lazy(() => import('./close-form.tsx').then((module) => module.CloseForm), null);
-const PriorityForm = lazy(() => import('./priority-form.tsx').then((module) => module.PriorityForm), null);
+const CloseForm = lazy(() => import('./dialogs/close-form.tsx').then((module) => module.CloseForm), null);
+const PriorityForm = lazy(
+  () => import('./dialogs/priority-form.tsx').then((module) => module.PriorityForm),
+  null,
+);
+const FreezeDialog = lazy(
+  () => import('./dialogs/freeze-or-delete.tsx').then((module) => module.FreezeDialog),
+  null,
+);
+const DeleteDialog = lazy(
+  () => import('./dialogs/freeze-or-delete.tsx').then((module) => module.DeleteDialog),
+  null,
+);
 
 /** The address of the session's workflow in Temporal's UI, if the platform knows it and the person may see it. */
 function useWorkflowAddress(sessionId: string, operate: boolean): string | null {
@@ -39,7 +49,7 @@ type Opened = 'close' | 'delete' | 'freeze' | 'priority';
 
 /** Actions on the session as a whole. Its live events show their results. */
 export function SessionActions(props: ActionsProps) {
-  const { sessionId, session, followed } = props;
+  const { sessionId, session } = props;
   const [open, setOpen] = useState<Opened | null>(null);
   const [message, setMessage] = useState('');
   const action = useAction();
@@ -55,9 +65,7 @@ export function SessionActions(props: ActionsProps) {
       <RetryFailed {...props} action={action} setMessage={setMessage} />
       <Menu label="More actions" items={items} />
       {open === 'freeze' && <FreezeDialog session={session} freeze={() => freeze(true)} onClose={close} />}
-      {open === 'delete' && session !== null && (
-        <DeleteDialog session={session} followed={followed} onClose={close} />
-      )}
+      {open === 'delete' && session !== null && <DeleteDialog session={session} onClose={close} />}
       {open === 'priority' && session !== null && (
         <PriorityForm
           session={session}
@@ -101,55 +109,6 @@ function RetryFailed(props: ActionsProps & { action: Action; setMessage: (messag
       <Icon name="reset" />
       Retry all failed
     </button>
-  );
-}
-
-function FreezeDialog(props: {
-  session: SessionDetails | null;
-  freeze: () => Promise<unknown>;
-  onClose: () => void;
-}) {
-  return (
-    <Confirm
-      title={
-        <>
-          Freeze <bdi>{props.session?.name ?? 'the session'}</bdi>?
-        </>
-      }
-      verb="Freeze the session"
-      act={props.freeze}
-      onClose={props.onClose}
-    >
-      It accepts no uploads and starts no runs until it is unfrozen. Nothing is lost: what runs now ends, and
-      what waits continues afterwards.
-    </Confirm>
-  );
-}
-
-function DeleteDialog(props: { session: SessionDetails; followed: Followed; onClose: () => void }) {
-  const { session } = props;
-  return (
-    <Confirm
-      title={
-        <>
-          Delete <bdi>{session.name}</bdi>?
-        </>
-      }
-      verb="Delete the session"
-      act={() => deleteSession(session.id)}
-      onClose={props.onClose}
-    >
-      {lossOf(props.followed, session)} This cannot be undone.
-    </Confirm>
-  );
-}
-
-/** What a deletion takes along. */
-function lossOf({ nodes }: Followed, { dimensions }: SessionDetails): string {
-  const full = nodes?.filter(({ currentOutputId }) => currentOutputId !== null).length ?? 0;
-  return (
-    `The files of ${plural(full, 'node', 'nodes')}, ${plural(dimensions.length, 'dashboard', 'dashboards')} ` +
-    'and the logs of all runs are deleted with it.'
   );
 }
 

@@ -5,7 +5,7 @@ import { usePageActions } from '../palette/page-actions.ts';
 import { useAbilities } from '../role.ts';
 import { navigate } from '../router.ts';
 import { Ago } from '../ui/ago.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { ShortId } from '../ui/copy-button.tsx';
 import { useFilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { StateBadge } from '../ui/state-badge.tsx';
@@ -56,8 +56,8 @@ export function SessionHead(props: {
           )}
         </div>
       </div>
-      {session !== null && <SessionFacts session={session} />}
       {followed.nodes !== null && <State {...props} summary={summaryOf(followed.nodes)} />}
+      {session !== null && <SessionFacts session={session} />}
     </header>
   );
 }
@@ -120,12 +120,7 @@ function SessionFacts({ session }: { session: SessionDetails }) {
         created <Ago at={session.createdAt} />
         {owner.name !== null && ` by ${owner.name}`}
       </span>
-      <span class="session-id">
-        <bdi class="mono" title={session.id}>
-          {session.id.slice(0, 8)}…{session.id.slice(-4)}
-        </bdi>
-        <CopyButton text={session.id} label="Copy the id of the session" />
-      </span>
+      <ShortId id={session.id} of="session" />
     </p>
   );
 }
@@ -164,7 +159,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
           <strong>{titleOf(first.name)}</strong> failed:{' '}
           <span>{beginningOf(withoutCategory(first.statusDetails))}</span>{' '}
           <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>
-            {readRuns ? 'Fix and run again' : 'Show the failed node'}
+            {readRuns && window?.frozen !== true ? 'Fix and run again' : 'Show the failed node'}
           </a>{' '}
           {summary.failed.length > 1 && (
             <span>({plural(summary.failed.length - 1, 'other node', 'other nodes')} failed too)</span>

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress, SessionDimension } from '../api.ts';
 import { titleOf } from '../names.ts';
@@ -37,25 +38,21 @@ export function NodePanel(props: {
   /** The address names the node. */
   isAsked: boolean;
 }) {
-  const { node, round, frozen } = props;
+  const { node, nodes, round, frozen } = props;
   const { readRuns } = useAbilities();
   const isInput = node.parentIds.length === 0;
   return (
     <section class="panel" aria-label={`Node ${titleOf(node.name)}`}>
       <PanelHead node={node} isAsked={props.isAsked} />
-      <Why key={`why-${node.id}`} node={node} nodes={props.nodes} round={round} />
+      <Why key={`why-${node.id}`} node={node} nodes={nodes} round={round} />
       <NodeFacts node={node} />
       {isInput && frozen && <p class="faint">{frozenRefusal}</p>}
       {isInput && !frozen && <UploadArea upload={props.upload} />}
+      {!readRuns && node.state === 'Failed' && !frozen && (
+        <OtherFile nodes={nodes} onSelect={props.onSelect} />
+      )}
       {readRuns && (
-        <LastRun
-          key={`run-${node.id}`}
-          node={node}
-          nodes={props.nodes}
-          round={round}
-          frozen={frozen}
-          replace={props.replace}
-        />
+        <LastRun key={`run-${node.id}`} {...{ node, nodes, round, frozen }} replace={props.replace} />
       )}
       {node.rejectedInputs > 0 && (
         <RejectedInputsPart key={`rejected-${node.id}`} node={node} round={round} frozen={frozen} />
@@ -99,6 +96,29 @@ function Why(props: { node: NodeInstanceProgress; nodes: readonly NodeInstancePr
       <p>{text}</p>
       <CopyButton text={text} label="Copy the error" />
     </div>
+  );
+}
+
+/** The way to another file for those who may not read the inputs of runs, which name the file that failed. */
+function OtherFile(props: {
+  nodes: readonly NodeInstanceProgress[];
+  onSelect: (nodeInstanceId: number) => void;
+}) {
+  return (
+    <p>
+      To run it with another file, replace the one in{' '}
+      {props.nodes
+        .filter(({ parentIds }) => parentIds.length === 0)
+        .map(({ id, name }, index) => (
+          <Fragment key={id}>
+            {index > 0 && ' or '}
+            <button type="button" class="link-button" onClick={() => props.onSelect(id)}>
+              {titleOf(name)}
+            </button>
+          </Fragment>
+        ))}
+      .
+    </p>
   );
 }
 

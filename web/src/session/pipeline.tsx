@@ -3,7 +3,7 @@ import type { NodeInstanceProgress } from '../api.ts';
 import { SessionGraph } from '../graph/graph.tsx';
 import { titleOf } from '../names.ts';
 import { useAbilities } from '../role.ts';
-import { navigate, useAddress } from '../router.ts';
+import { navigate, useAddress, withParameters } from '../router.ts';
 import { lazy } from '../ui/lazy.tsx';
 import { Empty } from '../ui/notice.tsx';
 import { SearchField } from '../ui/search-field.tsx';
@@ -110,17 +110,15 @@ function ViewChoice(props: { view: string }) {
   );
 }
 
-const go = (part: { node?: number; view?: string }) => navigate(addressOf(part), { replace: true });
-
-/** The present address with another node or view. */
-function addressOf(part: { node?: number; view?: string }): string {
-  const { pathname, search } = window.location;
-  const query = new URLSearchParams(search);
-  for (const [name, value] of Object.entries(part)) query.set(name, String(value));
-  // A chosen node is shown in the pipeline anyway.
-  if (query.has('node')) query.delete('tab');
-  return `${pathname}?${query}`;
-}
+/** Shows another node or view. A chosen node is shown in the pipeline anyway. */
+const go = ({ node, view }: { node?: number; view?: string }) =>
+  navigate(
+    withParameters({
+      ...(view === undefined ? {} : { view }),
+      ...(node === undefined ? {} : { node: String(node), tab: '' }),
+    }),
+    { replace: true },
+  );
 
 function matches(node: NodeInstanceProgress, search: string): boolean {
   const text = `${node.name} ${titleOf(node.name)} ${node.nodeTemplateName}`.toLowerCase();

@@ -20,7 +20,9 @@ export function useWhy(
     why.data === null
       ? ''
       : formatTimesIn(withTitles(why.data.sentence, names, why.data.facts.heldBy?.instanceId ?? null));
-  // A sentence that contains the details is enough.
-  const repeats = details !== '' && why.data?.sentence.includes(details.replace(/\.$/, '')) === true;
+  // A sentence that contains the details is enough, as does that of a running node, where they may be newer.
+  const repeats =
+    why.data !== null &&
+    (why.data.facts.heldBy !== null || why.data.sentence.includes(details.replace(/\.$/, '')));
   return withoutCategory([repeats ? '' : details, sentence].filter((part) => part !== '').join(' '));
 }

@@ -189,7 +189,7 @@ function Act(props: { busy?: boolean; style?: string; onClick: () => void; child
       type="button"
       class={props.style === undefined ? 'button button-small' : `button button-small ${props.style}`}
       aria-disabled={props.busy}
-      onClick={props.onClick}
+      onClick={() => props.busy === true || props.onClick()}
     >
       {props.children}
     </button>

@@ -1,6 +1,16 @@
 import { useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
+/** An id as people compare it, all of it one click away. */
+export const ShortId = ({ id, of }: { id: string; of: string }) => (
+  <span class="short-id">
+    <bdi class="mono" title={id}>
+      {id.slice(0, 8)}…{id.slice(-4)}
+    </bdi>
+    <CopyButton text={id} label={`Copy the id of the ${of}`} />
+  </span>
+);
+
 /** Copies a text, and says whether that was allowed. */
 export function CopyButton(props: { text: string; label: string; class?: string }) {
   const [message, setMessage] = useState('');

@@ -14,11 +14,13 @@ import {
   elapsedOf,
   isHopelessRetry,
   nodesBefore,
+  outsideRunnerOf,
+  phaseOf,
   progressWords,
   segmentsOf,
 } from '../../../../web/src/runs/model.ts';
 import { groupedByReason } from '../../../../web/src/runs/reasons.ts';
-import { outsideRunnerOf, writtenName } from '../../../../web/src/runs/run-words.ts';
+import { writtenName } from '../../../../web/src/runs/run-words.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 2, 1, 10, 0, seconds)).toISOString();
 
@@ -167,7 +169,10 @@ describe('the times of an attempt', () => {
     const begun = attempt({ startedAt: at(0), runner });
     const builtin = run({ state: 'held', runnerType: 'system', attempts: [begun], heldBy });
     expect(outsideRunnerOf(begun, builtin)).toBeNull();
-    expect(outsideRunnerOf(begun, { ...builtin, runnerType: 'lap-tools' })).toBe('built-in');
+    expect(phaseOf(begun, builtin)).toBe('running');
+    const outside = { ...builtin, runnerType: 'lap-tools' };
+    expect(outsideRunnerOf(begun, outside)).toBe('built-in');
+    expect(phaseOf(begun, outside)).toBe('running on built-in');
   });
 
   test('name a dashboard as the files of its session do', () => {

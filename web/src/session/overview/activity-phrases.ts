@@ -1,6 +1,6 @@
 /** What people did with a session, in words. Pure: tested without a browser. */
 import type { NodeInstanceProgress, SessionActivity } from '../../../../client/types.ts';
-import { idWords, titleOf } from '../../names.ts';
+import { idWords, isOwnActor, titleOf } from '../../names.ts';
 
 type Entry = SessionActivity['entries'][number];
 
@@ -30,7 +30,7 @@ export const activityPhrases: Readonly<Record<string, string>> = {
 };
 
 /** `uploaded a file`, `reprocessed Read table,`: what stands between a person and a time. */
-export function activityPhrase(
+function activityPhrase(
   { action, object }: Pick<Entry, 'action' | 'object'>,
   nodes: readonly NodeInstanceProgress[],
 ): string {
@@ -39,4 +39,41 @@ export function activityPhrase(
   if (action === 'uploadNodeOutput' && isOnlyInput) return 'uploaded a file';
   const deed = activityPhrases[action] ?? idWords(action);
   return node === undefined ? deed.replace(/ (to|of)$/, ' $1 a node') : `${deed} ${titleOf(node.name)},`;
+}
+
+const others: Readonly<Record<Entry['actor']['kind'], string>> = {
+  user: 'A person',
+  device: 'A device',
+  runner: 'A runner',
+  ingest: 'An ingest',
+  platform: 'The platform',
+};
+
+export interface ActivityLine {
+  readonly actorId: string | null;
+  readonly who: string;
+  readonly deed: string;
+  /** The last time. */
+  readonly at: string;
+  /** How often in a row. */
+  readonly times: number;
+}
+
+/** The activity as it is read: what one actor did several times in a row is one line. */
+export function activityLines(
+  entries: readonly Entry[],
+  nodes: readonly NodeInstanceProgress[],
+  ownId: string | undefined,
+): ActivityLine[] {
+  const lines: ActivityLine[] = [];
+  for (const entry of entries) {
+    const { actor, at } = entry;
+    const who = isOwnActor(actor, ownId) ? 'You' : (actor.name ?? others[actor.kind]);
+    const deed = activityPhrase(entry, nodes);
+    const last = lines.at(-1);
+    if (last?.actorId === actor.id && last.who === who && last.deed === deed)
+      lines.splice(-1, 1, { ...last, times: last.times + 1 });
+    else lines.push({ actorId: actor.id, who, deed, at, times: 1 });
+  }
+  return lines;
 }

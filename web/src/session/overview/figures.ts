@@ -88,7 +88,7 @@ export function figuresOfRecordings(outputs: readonly ListedOutput[]): Figure[] 
   const known = lengths.filter((ms) => ms > 0);
   const maxMs = Math.max(...known, 0);
   const duration = { label: 'Duration', value: formatElapsed(maxMs, 1000), unit: '', number: maxMs / 1000 };
-  const note = `the longest of ${known.length}`;
+  const note = `longest of ${known.length}`;
   return [
     ...highest(recordings),
     ...(rows === 0 ? [] : [{ label: 'Recorded', value: count, unit, number: rows }]),

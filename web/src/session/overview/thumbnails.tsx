@@ -19,7 +19,7 @@ export function Thumbnails(props: {
   });
   if (shown.error !== null)
     return <Failure what="The charts could not be read." error={shown.error} retry={shown.reload} />;
-  if (shown.data === null) return <Placeholder rows={1} label="Loading the charts" />;
+  if (shown.data === null) return <LoadingCharts />;
   const { sources, series: drawn } = shown.data;
   if (drawn.length === 0) return null;
   return (
@@ -32,6 +32,13 @@ export function Thumbnails(props: {
     </ul>
   );
 }
+
+/** As high as the charts are: what is below them stays where it is. */
+const LoadingCharts = () => (
+  <div class="thumbnails-loading">
+    <Placeholder rows={most.charts} label="Loading the charts" />
+  </div>
+);
 
 function Thumbnail({ series, source, href }: { series: ChannelSeries; source: string; href: string }) {
   const range = rangeOf(series);

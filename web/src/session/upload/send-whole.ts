@@ -64,6 +64,8 @@ function sendBytes(
   watchers: Watchers,
 ): Promise<Refused> {
   return new Promise((resolve) => {
+    // It may have been cancelled while the person signed in again.
+    watchers.signal.throwIfAborted();
     const request = new XMLHttpRequest();
     request.open('POST', path);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);

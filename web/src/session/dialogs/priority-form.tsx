@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import { readSession, savePriority } from '../api.ts';
-import { useAction, useResource } from '../hooks.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { Form, TextField } from '../ui/form.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { readSession, savePriority } from '../../api.ts';
+import { useAction, useResource } from '../../hooks.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 
 /** The field for the priority of a session or project. */
 export function PriorityField(props: { value: string; onValue: (value: string) => void }) {

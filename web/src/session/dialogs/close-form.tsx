@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Session } from '../api.ts';
-import { closeSession } from '../api.ts';
-import { timeInShownZone } from '../days.ts';
-import { formatDateTime, shownZone } from '../format.ts';
-import { useAction } from '../hooks.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { AreaField, Form, TextField } from '../ui/form.tsx';
+import type { Session } from '../../api.ts';
+import { closeSession } from '../../api.ts';
+import { timeInShownZone } from '../../days.ts';
+import { formatDateTime, shownZone } from '../../format.ts';
+import { useAction } from '../../hooks.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { AreaField, Form, TextField } from '../../ui/form.tsx';
 
 /** Closes the session now or at a later time. */
 export function CloseForm(props: {
