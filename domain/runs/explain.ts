@@ -111,12 +111,13 @@ export function explainNode(facts: ExplainFacts): Explanation {
   return { why, sentence: sentence + rejections(facts, sentence) };
 }
 
-/** @param said what is said already: a reason that stands there is not repeated */
+/** @param said what is said already: a reason that ends a sentence there is not repeated */
 function rejections({ rejectedInputs, lastRejection: last }: ExplainFacts, said: string): string {
   if (last === null) return '';
   const input = fileNameOf(last.metadata) ?? last.outputIdentifier;
   const reason = withoutStop(last.reason);
-  const lastly = said.includes(reason) ? input : `${input} (${describeFailure({ ...last, reason })})`;
+  const isSaid = said.includes(`: ${reason}.`);
+  const lastly = isSaid ? input : `${input} (${describeFailure({ ...last, reason })})`;
   return rejectedInputs === 1
     ? ` Its input ${lastly} is rejected.`
     : ` ${rejectedInputs} of its inputs are rejected, the last of them ${lastly}.`;
