@@ -77,7 +77,7 @@ function noLines({ attempts }: NodeRun, attempt: number | null, isFiltered: bool
   const asked = attempts.filter(({ number }) => attempt === null || number === attempt);
   return asked.some(({ startedAt }) => startedAt !== null)
     ? 'No line yet.'
-    : 'The log begins when a runner takes the run.';
+    : 'The log begins when a runner claims the run.';
 }
 
 interface LogFilter {
