@@ -34,6 +34,9 @@ test('lines of task.log, the console and the streams are kept in order with thei
       await delay(1);
       process.stdout.write('one\ntw');
       process.stdout.write('o\n');
+      const bytes = Buffer.from('30 °C\n');
+      process.stdout.write(bytes.subarray(0, 4));
+      process.stdout.write(bytes.subarray(4));
       process.stderr.write('without an end');
       task.log.warning('ends');
       return 'no-output' as const;
@@ -47,6 +50,7 @@ test('lines of task.log, the console and the streams are kept in order with thei
     'error an error\nin two lines',
     'info one',
     'info two',
+    'info 30 °C',
     'warning ends',
     'warning without an end',
   ]);

@@ -1,6 +1,6 @@
 /** Rules of the kit that need no platform. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readRetryAfter } from '../../client/errors.ts';
 import { ApiError, defineRunner, SettingsError, TaskCancelled, TaskFailure } from '../../sdk/index.ts';
 import { BackOff, isOutage, isTransient } from '../../sdk/src/calls/back-off.ts';
@@ -173,6 +173,19 @@ describe('settings', () => {
     expect(readSettings(runner, {}, { ...environment, ...empty }).instanceIds).toEqual([
       expect.stringMatching(/^some:/),
     ]);
+  });
+
+  test.each([
+    ['warn', 'warn'],
+    ['WARNING', 'warn'],
+    ['Debug', 'debug'],
+    ['', 'info'],
+  ])('take SDP_RUNNER_LOG=%s as the level %s', (text, level) => {
+    const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => printed.mockRestore());
+    const { log } = readSettings(runner, {}, { ...environment, SDP_RUNNER_LOG: text });
+    for (const each of ['debug', 'info', 'warn', 'error'] as const) log(each, 'a line');
+    expect(JSON.parse(String(printed.mock.calls[0]))).toMatchObject({ level });
   });
 
   test.each([

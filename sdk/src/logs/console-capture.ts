@@ -8,7 +8,7 @@ export type StreamName = 'stdout' | 'stderr';
 /** Receives what one run prints. */
 export interface Captured {
   printed(level: RunLogLevel, text: string): void;
-  wrote(stream: StreamName, text: string): void;
+  wrote(stream: StreamName, chunk: string | Uint8Array): void;
 }
 
 const context = new AsyncLocalStorage<Captured | undefined>();
@@ -52,8 +52,7 @@ function install(): void {
     const copied = (...values: [string | Uint8Array]) => {
       const run = isPrinting ? undefined : context.getStore();
       const [chunk] = values;
-      if (run !== undefined)
-        run.wrote(name, typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString());
+      run?.wrote(name, chunk);
       return Reflect.apply(write, stream, values);
     };
     stream.write = copied;

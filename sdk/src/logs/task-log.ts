@@ -1,4 +1,5 @@
 /** The log of one run, as the runner's code writes it. */
+import { StringDecoder } from 'node:string_decoder';
 import { inspect } from 'node:util';
 import type { Captured, StreamName } from './console-capture.ts';
 import {
@@ -25,6 +26,8 @@ export class TaskLog implements RunLog, Captured {
   readonly #keep: (entry: LogEntry) => void;
   readonly #print: (entry: LogEntry) => void;
   readonly #partial: Record<StreamName, string> = { stdout: '', stderr: '' };
+  /** A character may begin in one chunk of bytes and end in the next. */
+  readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   readonly #tail: string[] = [];
   #tailLength = 0;
   #isOver = false;
@@ -65,7 +68,8 @@ export class TaskLog implements RunLog, Captured {
   }
 
   /** What was written to a stream, cut into lines. */
-  wrote(stream: StreamName, text: string): void {
+  wrote(stream: StreamName, chunk: string | Uint8Array): void {
+    const text = typeof chunk === 'string' ? chunk : this.#decoders[stream].write(chunk);
     const lines = (this.#partial[stream] + text).split('\n');
     const rest = lines.pop() ?? '';
     // A line without a line break must not grow without limit.
@@ -77,7 +81,8 @@ export class TaskLog implements RunLog, Captured {
 
   /** Ends the log: later lines do not belong to the run. */
   close(): void {
-    for (const stream of ['stdout', 'stderr'] as const) this.wrote(stream, '\n');
+    for (const stream of ['stdout', 'stderr'] as const)
+      this.wrote(stream, `${this.#decoders[stream].end()}\n`);
     this.#isOver = true;
   }
 

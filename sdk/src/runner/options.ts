@@ -119,7 +119,9 @@ function readUrl(text: string | undefined, problems: string[]): URL | undefined 
 }
 
 function levelOf(text: string | undefined): LogLevel {
-  return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info';
+  const level = text?.toLowerCase();
+  if (level === 'warning') return 'warn';
+  return level === 'debug' || level === 'warn' || level === 'error' ? level : 'info';
 }
 
 /** Unique, also for the second start of a container with the same host name and pid. */
