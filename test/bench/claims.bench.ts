@@ -252,15 +252,16 @@ async function printPlans(): Promise<void> {
         identity.holder,
         identity.instanceId,
       ]);
-      const query = async <R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> => {
-        const lines = await tx.query<{ 'QUERY PLAN': string }>(
+      const query = tx.query.bind(tx);
+      const explain = async <R>(statement: string, parameters: readonly unknown[] = []): Promise<R[]> => {
+        const lines = await query<{ 'QUERY PLAN': string }>(
           `explain (analyze, buffers, costs off) ${statement}`,
           parameters,
         );
         console.log(`\nPlan of ${kind}:\n${executed(lines.map((line) => line['QUERY PLAN'])).join('\n')}`);
         throw new Shown();
       };
-      await claim(Object.create(tx, { query: { value: query } }) as Tx);
+      await claim(Object.assign(tx, { query: explain }));
     });
     await explained.catch((error: unknown) => {
       if (!(error instanceof Shown)) throw error;

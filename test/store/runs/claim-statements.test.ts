@@ -1,5 +1,5 @@
 /** The statements of a claim as the database gets them: composed of parts, they can be read as a whole in the snapshot. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import type { Tx } from '../../../store/connection/database.ts';
 import { claimNext, claimRun, registerAndClaim } from '../../../store/runs/claims.ts';
 import { databaseStage } from '../../support/databases.ts';
@@ -14,19 +14,11 @@ const identity = { holder: 'user:shown', instanceId: 'one' };
 
 /** The last statement that `work` sent. */
 async function statementOf(work: (recording: Tx) => Promise<unknown>): Promise<string> {
-  const sent: string[] = [];
-  await database.transaction(async (tx) => {
-    const recording: Tx = Object.create(tx, {
-      query: {
-        value: (statement: string, parameters?: readonly unknown[]) => {
-          sent.push(statement);
-          return tx.query(statement, parameters);
-        },
-      },
-    });
-    await work(recording);
+  return database.transaction(async (tx) => {
+    const queries = vi.spyOn(tx, 'query');
+    await work(tx);
+    return queries.mock.lastCall![0];
   });
-  return sent.at(-1)!;
 }
 
 /** Indented by open brackets. */
