@@ -39,6 +39,7 @@ interface Request {
   resolve: (results: ResultOf<ReadJob>[][]) => void;
   reject: (error: unknown) => void;
   timer: NodeJS.Timeout | undefined;
+  isAbandoned: boolean;
 }
 
 const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -76,7 +77,7 @@ export class SeriesChild {
       throw new SeriesBusy('Too many series reads at once.');
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<ReadJob>[][]>();
-    this.#requests.set(id, { job, resolve, reject, timer: undefined });
+    this.#requests.set(id, { job, resolve, reject, timer: undefined, isAbandoned: false });
     this.#queue.add(id, caller);
     const onAbort = () => this.#abandon(id, signal?.reason);
     signal?.addEventListener('abort', onAbort);
@@ -117,15 +118,23 @@ export class SeriesChild {
     }
   }
 
-  /** Rejects a request; if it is being read, the process is ended unless it stops reading soon. */
+  /**
+   * Rejects a request. One that is being read is rejected when the reading ends, because the process may write a file until
+   * then; the process is ended unless it stops soon.
+   */
   #abandon(id: number, reason: unknown): void {
     const request = this.#requests.get(id);
-    if (request === undefined) return;
+    if (request === undefined || request.isAbandoned) return;
     clearTimeout(request.timer);
-    this.#requests.delete(id);
-    request.reject(reason);
-    this.#queue.leave(id);
-    if (!this.#queue.isRunning(id)) return;
+    if (!this.#queue.isRunning(id)) {
+      this.#queue.leave(id);
+      this.#requests.delete(id);
+      request.reject(reason);
+      return;
+    }
+    const { reject } = request;
+    const ended = () => reject(reason);
+    Object.assign(request, { isAbandoned: true, resolve: ended, reject: ended });
     this.#send({ kind: 'cancel', id });
     const child = this.#process;
     const timer = setTimeout(() => {

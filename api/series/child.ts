@@ -29,7 +29,12 @@ const mostWhileReading = 3;
 const measureEveryMs = 50;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
-const running = new Map<number, { connection: DuckDBConnection; isCancelled: boolean }>();
+interface Running {
+  readonly connections: DuckDBConnection[];
+  isCancelled: boolean;
+}
+
+const running = new Map<number, Running>();
 
 const underWay = new Set<Promise<void>>();
 // The API repeats the unfinished reads with the next process.
@@ -71,20 +76,20 @@ function cancel(id: number): void {
   const job = running.get(id);
   if (job === undefined) return;
   job.isCancelled = true;
-  job.connection.interrupt();
+  for (const connection of job.connections) connection.interrupt();
 }
 
 async function serve(id: number, job: Job): Promise<void> {
-  let connection: DuckDBConnection | undefined;
+  const own: Running = { connections: [], isCancelled: false };
+  running.set(id, own);
   let at = 0;
   const measuring = setInterval(endIfLarge, measureEveryMs);
   try {
-    connection = await instance.connect();
-    running.set(id, { connection, isCancelled: false });
+    const connection = await connect(own);
     const results: ResultOf<ReadJob>[][] = [];
-    if (job.what === 'export') await writeFile(connection, job);
+    if (job.what === 'export') await writeFile(connection, own, job);
     for (at = 0; job.what !== 'export' && at < job.sources.length; at++) {
-      if (running.get(id)?.isCancelled === true) throw new Error('The request was given up.');
+      throwIfCancelled(own);
       const source = job.sources[at] as JobSource;
       results.push(await read({ ...source, connection }, job));
     }
@@ -97,7 +102,7 @@ async function serve(id: number, job: Job): Promise<void> {
   } finally {
     clearInterval(measuring);
     running.delete(id);
-    connection?.closeSync();
+    for (const connection of own.connections) connection.closeSync();
     if (running.size === 0 && process.memoryUsage.rss() > settings.residentBytes) process.disconnect();
   }
 }
@@ -122,15 +127,23 @@ function read(source: OpenSource, job: ReadJob): Promise<ResultOf<ReadJob>[]> {
   }
 }
 
-async function writeFile(connection: DuckDBConnection, asked: ExportJob): Promise<void> {
+async function writeFile(connection: DuckDBConnection, own: Running, asked: ExportJob): Promise<void> {
   const job = await withTimeDigits(connection, asked);
+  throwIfCancelled(own);
   if (job.sources.every(({ derived }) => derived.length === 0)) return writeExport(connection, job);
-  const writing = await instance.connect();
-  try {
-    await writeDerivedExport(connection, writing, job);
-  } finally {
-    writing.closeSync();
-  }
+  await writeDerivedExport(connection, await connect(own), job);
+}
+
+/** A connection that is interrupted when the job is cancelled, and closed at its end. */
+async function connect(own: Running): Promise<DuckDBConnection> {
+  const connection = await instance.connect();
+  own.connections.push(connection);
+  throwIfCancelled(own);
+  return connection;
+}
+
+function throwIfCancelled({ isCancelled }: Running): void {
+  if (isCancelled) throw new Error('The request was given up.');
 }
 
 function send(message: FromChild): void {

@@ -1,9 +1,12 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SeriesChild } from '../../../api/series/child-handle.ts';
+import { jobSource } from '../../../api/series/job-source.ts';
 import { type ExportRequest, SeriesBusy, type SeriesReader } from '../../../api/series/reader.ts';
 import { parseDerived } from '../../../domain/recordings/derived-syntax.ts';
 import { guardedText } from '../../../domain/reports/spreadsheet-text.ts';
@@ -113,6 +116,37 @@ test('an export that is given up leaves no file', async () => {
   const source = { ...sourceOf(recorded, ['v']), description: impossible };
   await expect(reader.export(request({ sources: [source] }))).rejects.toThrow('impossible column');
   expect(await leftOvers()).toEqual([]);
+});
+
+test('an export that is given up is refused once its process writes no more', async () => {
+  const settings = {
+    memoryLimitBytes: 512 * 1024 ** 2,
+    requestTimeoutMs: 60_000,
+    concurrency: 1,
+    maxWaiting: 8,
+  };
+  const child = new SeriesChild({ ...settings, cacheDir: bench.cacheDir });
+  const path = join(bench.cacheDir, 'given-up.csv');
+  const source = { ...jobSource(sourceOf(recorded)), path: join(bench.cacheDir, 'source.parquet') };
+  await copyFile(recorded.path, source.path);
+  const columns: ExportRequest['columns'] = [{ name: 'v', type: 'number', channels: ['v'] }];
+  const window = { fromMs: null, toMs: null, sources: [source], recordings: ['lap'], columns };
+  const job = { what: 'export' as const, format: 'csv' as const, timesAre: 'seconds' as const, ...window };
+  try {
+    for (let turns = 0; turns < 50; turns++) {
+      const given = new AbortController();
+      const writing = child.read({ ...job, path }, given.signal);
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      given.abort(new Error('gone'));
+      const error = await writing.catch((failure: Error) => failure.message);
+      if (typeof error === 'string') expect(error).toBe('gone');
+      await rm(path, { force: true });
+      await child.read({ ...job, path: `${path}.next` }, undefined);
+      expect(existsSync(path)).toBe(false);
+    }
+  } finally {
+    await child.close();
+  }
 });
 
 test('texts that repeat make no export longer than its bound, in one piece or in parts', async () => {
