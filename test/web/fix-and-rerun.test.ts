@@ -29,7 +29,7 @@ const configurationSchema = {
     column: { type: 'string', title: 'Column', minLength: 2 },
     laps: { type: 'integer', description: 'Laps that count.' },
     gate: { type: 'object', title: 'Gate', properties: { width: { type: 'number' } } },
-    unit: { enum: ['km/h', 'm/s'] },
+    unit: { enum: ['km/h', 'm/s', 'm'], minLength: 2 },
     smooth: { type: 'boolean' },
   },
 };
@@ -114,11 +114,14 @@ describeInBrowser('a failed node', () => {
     await panel().getByText('Enter a whole number').waitFor();
     await panel().getByLabel('laps').fill('2');
     await panel().getByLabel('Column').fill('x');
+    await panel().getByLabel('unit').selectOption({ label: 'm' });
     await panel().getByRole('button', { name: 'Save', exact: true }).click();
-    await panel().getByRole('alert').getByText('1 field needs correction.').waitFor();
+    await panel().getByRole('alert').getByText('2 fields need correction.').waitFor();
     await expect
       .poll(() => panel().locator('.field-fault').allTextContents())
-      .toEqual(['Enter at least 2 characters']);
+      .toEqual(['Enter at least 2 characters', 'Enter at least 2 characters']);
+    for (const field of ['Column', 'unit'])
+      expect(await panel().getByLabel(field).getAttribute('aria-invalid'), field).toBe('true');
     await looks('configuration-refused');
     await panel().getByLabel('Column').fill('speed');
     await panel().getByLabel('unit').selectOption({ label: 'm/s' });
