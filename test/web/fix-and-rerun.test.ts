@@ -8,7 +8,7 @@ import { runnerStage, type TestRunner } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { appearances, wear } from './support/axe.ts';
-import { describeInBrowser, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
+import { describeInBrowser, goWithin, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
 import { asksBeforeReload, reloadsUnasked } from './support/closing.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -205,6 +205,11 @@ describeInBrowser('a failed node', () => {
     await own.getByLabel('laps').fill('7');
     await own.getByRole('button', { name: 'Save', exact: true }).click();
     await own.getByText('To start one, upload a file or ask a Developer.').waitFor();
+    await tab.getByRole('tab', { name: 'Overview' }).click();
+    await tab.locator('.session-failure').getByRole('link', { name: 'Show the failed node' }).waitFor();
+    const runs = await call('GET', `/api/v2/node-runs?nodeInstanceId=${session.work}`);
+    await goWithin(tab, `/runs/${runs.nodeRuns[0].id}`);
+    await tab.locator('.run-actions').getByText('Show the failed node').waitFor();
     await tab.close();
     await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });
   });
