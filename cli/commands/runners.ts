@@ -86,8 +86,8 @@ const isUnserved = ({ runtime, waiting, runners }: Queue) =>
 
 function runnersOf({ runtime, runners }: Queue): string {
   if (runtime === 'system') return 'built in';
-  const { busy, waiting: free, drained, gone } = runners;
-  const there = Object.entries({ busy, free, drained }).filter(([, count]) => count > 0);
+  const { busy, waiting, drained, gone } = runners;
+  const there = Object.entries({ busy, waiting, drained }).filter(([, count]) => count > 0);
   if (there.length > 0) return there.map(([state, count]) => `${count} ${state}`).join(', ');
   return gone > 0 ? `none, ${gone} gone` : 'none';
 }

@@ -8,7 +8,7 @@ import { runnerStage, type TestRunner } from '../support/runner.ts';
 import { inputNode, ship, templateFile } from '../support/templates.ts';
 import { faultsInAllAppearances } from './support/all-appearances.ts';
 import { appearances, wear } from './support/axe.ts';
-import { describeInBrowser, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
+import { describeInBrowser, goWithin, openBrowser, type TestBrowser, tooWide } from './support/browser.ts';
 import { asksBeforeReload, reloadsUnasked } from './support/closing.ts';
 import { signInAs } from './support/sign-in.ts';
 
@@ -29,7 +29,7 @@ const configurationSchema = {
     column: { type: 'string', title: 'Column', minLength: 2 },
     laps: { type: 'integer', description: 'Laps that count.' },
     gate: { type: 'object', title: 'Gate', properties: { width: { type: 'number' } } },
-    unit: { enum: ['km/h', 'm/s'] },
+    unit: { enum: ['km/h', 'm/s', 'm'], minLength: 2 },
     smooth: { type: 'boolean' },
   },
 };
@@ -114,11 +114,14 @@ describeInBrowser('a failed node', () => {
     await panel().getByText('Enter a whole number').waitFor();
     await panel().getByLabel('laps').fill('2');
     await panel().getByLabel('Column').fill('x');
+    await panel().getByLabel('unit').selectOption({ label: 'm' });
     await panel().getByRole('button', { name: 'Save', exact: true }).click();
-    await panel().getByRole('alert').getByText('1 field needs correction.').waitFor();
+    await panel().getByRole('alert').getByText('2 fields need correction.').waitFor();
     await expect
       .poll(() => panel().locator('.field-fault').allTextContents())
-      .toEqual(['Enter at least 2 characters']);
+      .toEqual(['Enter at least 2 characters', 'Enter at least 2 characters']);
+    for (const field of ['Column', 'unit'])
+      expect(await panel().getByLabel(field).getAttribute('aria-invalid'), field).toBe('true');
     await looks('configuration-refused');
     await panel().getByLabel('Column').fill('speed');
     await panel().getByLabel('unit').selectOption({ label: 'm/s' });
@@ -202,6 +205,11 @@ describeInBrowser('a failed node', () => {
     await own.getByLabel('laps').fill('7');
     await own.getByRole('button', { name: 'Save', exact: true }).click();
     await own.getByText('To start one, upload a file or ask a Developer.').waitFor();
+    await tab.getByRole('tab', { name: 'Overview' }).click();
+    await tab.locator('.session-failure').getByRole('link', { name: 'Show the failed node' }).waitFor();
+    const runs = await call('GET', `/api/v2/node-runs?nodeInstanceId=${session.work}`);
+    await goWithin(tab, `/runs/${runs.nodeRuns[0].id}`);
+    await tab.locator('.run-actions').getByText('Show the failed node').waitFor();
     await tab.close();
     await call('PUT', configurationPath(), { configuration: { column: 'speed', laps: 9 } });
   });

@@ -208,6 +208,13 @@ describeInBrowser('long names', () => {
       .poll(() => row.locator('.row-link').getAttribute('title'))
       .toBe(`${session}\nTable to dashboard`);
     await expect.poll(() => row.getByText(long('Project')).getAttribute('title')).toBe(long('Project'));
+    await goWithin(page, '/dashboards');
+    const listed = page.getByRole('row', { name: session });
+    await expect
+      .poll(() => listed.locator('.row-link').getAttribute('title'))
+      .toBe(`${session}\n${long('Project')}`);
+    expect((await listed.locator('.cut').boundingBox())!.width).toBeLessThan(300);
+    await goWithin(page, '/sessions');
     const offered = page.getByLabel('Template').locator('option', { hasText: 'Table to dashboard' });
     await offered.waitFor({ state: 'attached' });
     await page.getByRole('row', { name: 'stint' }).getByRole('checkbox').check();

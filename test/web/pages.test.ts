@@ -189,7 +189,7 @@ describeInBrowser('the pages of the sidebar', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByText('Two stints').waitFor();
-    await page.getByLabel('Key figure').selectOption('size in MB');
+    await page.getByLabel('Key figure').selectOption('size of outputs');
     await page.waitForURL(/figure=size/);
     await page.getByRole('link', { name: /^Stint 2: 0/ }).click();
     await page.getByRole('heading', { name: 'Stint 2' }).waitFor();

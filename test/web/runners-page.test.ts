@@ -74,6 +74,14 @@ describeInBrowser('the page of runners', () => {
     for (const instanceId of instances)
       await page.getByRole('button', { name: `Drain fit on wall, ${instanceId}`, exact: true }).waitFor();
     await page.getByText(instances[0]!).waitFor();
+    // The queue has the word of the runners.
+    await page.getByRole('row').filter({ hasText: 'fit on wall' }).getByText('waiting').first().waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: graph.template })
+      .getByText(/\d waiting/)
+      .first()
+      .waitFor();
   });
 
   test('a queue gets a limit, says it, and goes back to the manifest', async () => {

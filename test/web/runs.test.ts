@@ -97,6 +97,7 @@ describeInBrowser('runs in the console', () => {
     await logs().getByRole('button', { name: 'Copy' }).click();
     await logs().getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/ warning attempt 1: comes later$/);
+    await logs().getByRole('button', { name: 'Copy', exact: true }).waitFor();
     await logs().getByLabel('Level').selectOption('debug');
   });
 

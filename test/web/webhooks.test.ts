@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answerWith, type Receiver, startReceiver } from '../api/webhooks/receiver.ts';
+import { ask } from '../support/api.ts';
 import { runnerStage } from '../support/runner.ts';
 import { testWorkflows } from '../support/workflows.ts';
 import { describeInBrowser, openBrowser, picture, type TestBrowser } from './support/browser.ts';
@@ -22,6 +23,8 @@ describeInBrowser('the page of webhooks', () => {
     ({ browser, page } = await openBrowser(api.url));
     await signInAs(page, `${api.url}/webhooks`, people.Developer);
   });
+  const call = (method: string, path: string) =>
+    ask(api.url, method, `/api/v2/admin/webhooks${path}`, { token: people.Developer.token });
   afterAll(async () => {
     await receiver?.stop();
   });
@@ -56,6 +59,18 @@ describeInBrowser('the page of webhooks', () => {
     await picture(page, 'webhook-delivery');
     await page.keyboard.press('Escape');
     expect(browser.offences).toEqual([]);
+  });
+
+  test('a delivery that newer ones push off the page stays open', async () => {
+    const show = page.getByRole('button', { name: /^Show webhook.test/ });
+    const first = (await show.first().getAttribute('aria-label'))!;
+    await show.first().click();
+    const [webhook] = (await call('GET', '')).body;
+    for (let sent = 0; sent < 25; sent += 1) await call('POST', `/${webhook.id}/test`);
+    await page.locator(`[aria-label="${first}"]`).waitFor({ state: 'detached' });
+    await page.getByRole('dialog').getByText(first.split(' ').at(-1)!).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
   test('a delivery that waits for an earlier one of its session says so', async () => {

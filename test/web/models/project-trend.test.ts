@@ -25,7 +25,7 @@ const sessions = [
 ];
 
 test('the numbers of metadata are offered: pinned ones first, then the most frequent, and the size', () => {
-  expect(figurePaths(sessions, ['lap'])).toEqual(['lap', 'top.speed', 'top.gear', 'size in MB']);
+  expect(figurePaths(sessions, ['lap'])).toEqual(['lap', 'top.speed', 'top.gear', 'size of outputs']);
 });
 
 test('a figure is drawn from the oldest session on, of those that have it', () => {
@@ -33,9 +33,17 @@ test('a figure is drawn from the oldest session on, of those that have it', () =
     ['b', 310],
     ['c', 300],
   ]);
-  expect(trendOf(sessions, 'size in MB').map(({ value }) => value)).toEqual([2, 2, 2]);
-  expect(['size in MB', 'lap'].map((path) => figureText(path, 4.16866))).toEqual(['4.2 MB', '4.16866']);
+  expect(trendOf(sessions, 'size of outputs').map(({ value }) => value)).toEqual(Array(3).fill(2 ** 21));
+  expect(figureText('lap', 4.16866, 9)).toBe('4.16866');
   expect(trendOf(sessions, 'driver')).toEqual([]);
+});
+
+test('the sizes of a chart have one unit, that of the largest', () => {
+  const texts = (sizes: readonly number[]) =>
+    sizes.map((size) => figureText('size of outputs', size, Math.max(...sizes)));
+  expect(texts([4.2 * 2 ** 20, 300 * 2 ** 10, 0])).toEqual(['4.2 MB', '0.293 MB', '0 MB']);
+  expect(texts([512, 7])).toEqual(['512 B', '7 B']);
+  expect(texts([2 ** 30 - 1])).toEqual(['1 GB']);
 });
 
 test('a figure of outputs is drawn of the sessions that have it; those of most are offered first', () => {

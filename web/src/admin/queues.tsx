@@ -169,7 +169,7 @@ function runnersOf(queue: Queue) {
     );
   const parts = [
     runners.busy > 0 && `${runners.busy} busy`,
-    runners.waiting > 0 && `${runners.waiting} free`,
+    runners.waiting > 0 && `${runners.waiting} waiting`,
     runners.drained > 0 && `${runners.drained} drained`,
   ].filter((part) => part !== false);
   return parts.length === 0 ? 'None' : parts.join(', ');

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../admin-api.ts';
 import { listDeliveries, redeliverWebhook, testWebhook } from '../admin-api.ts';
 import { formatDateTime } from '../format.ts';
@@ -16,7 +16,8 @@ const everyMs = 3_000;
 /** What was sent to a webhook, newest first, with test events and redelivery. */
 export function WebhookDeliveries({ webhook }: { webhook: Webhook }) {
   const [before, setBefore] = useState<number | null>(null);
-  const [shown, setShown] = useState<string | null>(null);
+  /** As it was last listed: newer ones push it off the page. */
+  const [shown, setShown] = useState<WebhookDelivery | null>(null);
   const key = `deliveries ${webhook.id} ${before}`;
   const list = useResource(key, (signal) => listDeliveries(webhook.id, before, signal), {
     keepWhileLoading: true,
@@ -24,7 +25,10 @@ export function WebhookDeliveries({ webhook }: { webhook: Webhook }) {
   useEvery(everyMs, list.data !== null, list.reload);
   const action = useAction();
   const run = (work: () => Promise<void>) => void action.run(work).then(list.reload);
-  const detailed = list.data?.deliveries.find(({ id }) => id === shown);
+  const listed = list.data?.deliveries.find(({ id }) => id === shown?.id);
+  useEffect(() => {
+    if (listed !== undefined) setShown(listed);
+  }, [listed]);
   return (
     <section class="section" aria-label="Deliveries">
       <div class="part-head">
@@ -55,7 +59,7 @@ export function WebhookDeliveries({ webhook }: { webhook: Webhook }) {
         }
       </Loaded>
       <PageButtons before={before} next={list.data?.next ?? null} onTurn={setBefore} />
-      {detailed !== undefined && <Attempts delivery={detailed} onClose={() => setShown(null)} />}
+      {shown !== null && <Attempts delivery={shown} onClose={() => setShown(null)} />}
     </section>
   );
 }
@@ -86,7 +90,7 @@ function PageButtons(props: {
 function DeliveryTable(props: {
   deliveries: readonly WebhookDelivery[];
   mayResend: boolean;
-  onShow: (id: string) => void;
+  onShow: (delivery: WebhookDelivery) => void;
   onResend: (id: string) => void;
 }) {
   return (
@@ -100,7 +104,7 @@ function DeliveryTable(props: {
           key={delivery.id}
           delivery={delivery}
           mayResend={props.mayResend}
-          onShow={() => props.onShow(delivery.id)}
+          onShow={() => props.onShow(delivery)}
           onResend={() => props.onResend(delivery.id)}
         />
       ))}

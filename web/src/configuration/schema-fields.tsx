@@ -63,7 +63,13 @@ function LeafControl(props: {
   if (field.kind === 'choice') {
     const notSet = text === '' || !field.required ? [{ value: '', label: 'Not set' }] : [];
     return (
-      <Select value={text} options={[...notSet, ...field.options]} disabled={disabled} onValue={onText} />
+      <Select
+        value={text}
+        options={[...notSet, ...field.options]}
+        disabled={disabled}
+        invalid={props.invalid}
+        onValue={onText}
+      />
     );
   }
   const common = {

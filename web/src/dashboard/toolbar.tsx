@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { IconButton } from '../ui/buttons.tsx';
+import { useCopy } from '../ui/copy-button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import type { ChosenClock } from './address.ts';
 import type { TimeKind } from './model.ts';
@@ -139,23 +139,12 @@ function ClockChoice({ axis }: { axis: TimeAxis }) {
 
 /** The address holds the whole view. Browsers allow the clipboard only on https and on localhost. */
 function CopyLink() {
-  const [copied, setCopied] = useState(false);
-  const clipboard = (navigator as { clipboard?: Clipboard }).clipboard;
-  if (clipboard === undefined) return null;
+  const { message, icon, copy } = useCopy();
+  if ((navigator as { clipboard?: Clipboard }).clipboard === undefined) return null;
   return (
-    <button
-      type="button"
-      class="button button-small"
-      onClick={() => {
-        clipboard
-          .writeText(window.location.href)
-          .then(() => setCopied(true))
-          .catch(() => setCopied(false));
-        window.setTimeout(() => setCopied(false), 2000);
-      }}
-    >
-      <Icon name={copied ? 'check' : 'link'} />
-      <span aria-live="polite">{copied ? 'Copied' : 'Copy link'}</span>
+    <button type="button" class="button button-small" onClick={() => void copy(window.location.href)}>
+      <Icon name={icon === 'copy' ? 'link' : icon} />
+      <span aria-live="polite">{message || 'Copy link'}</span>
     </button>
   );
 }

@@ -133,7 +133,8 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
       {props.rows.map((row) => (
         <tr key={row.id}>
           <td>
-            <a class="row-link" href={row.url}>
+            {/* It covers the row: its title says what the other cells cut. */}
+            <a class="row-link" href={row.url} title={`${row.sessionName}\n${row.projectTitle}`}>
               {row.sessionName}
             </a>
             <div class="faint">
@@ -143,7 +144,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
           <td>
             <SparkLine dimensionId={row.id} />
           </td>
-          <td data-label="Project" class="wrap-anywhere">
+          <td data-label="Project" class="cut">
             {row.projectTitle}
           </td>
           <td data-label="Owner" class="wrap-words">

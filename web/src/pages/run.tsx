@@ -2,6 +2,7 @@ import { formatExactly } from '../format.ts';
 import { useEvery, useNow, useResource, useTitle } from '../hooks.ts';
 import { isMissing } from '../http.ts';
 import { titleOf, withoutCategory } from '../names.ts';
+import { useAbilities } from '../role.ts';
 import { type NodeRunDetails, readRun } from '../runs/api.ts';
 import { LogPanel } from '../runs/log-panel.tsx';
 import {
@@ -65,6 +66,7 @@ const reasons = { input: 'for new input', reprocess: 'by a reprocess', 'follow-u
 
 function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => void }) {
   const { run } = props;
+  const { operate } = useAbilities();
   return (
     <header class="session-head">
       <nav class="crumbs" aria-label="Path">
@@ -87,7 +89,7 @@ function RunHead(props: { run: NodeRunDetails; isLive: boolean; changed: () => v
               class="button button-small button-primary"
               href={`/sessions/${run.sessionId}?node=${run.nodeInstanceId}`}
             >
-              Fix and run again
+              {operate ? 'Fix and run again' : 'Show the failed node'}
             </a>
           }
         />

@@ -75,7 +75,7 @@ function Plot({ path, points }: { path: string; points: readonly TrendPoint[] })
     <div class="project-trend-plot faint figure">
       <div class="project-trend-levels">
         {levels.map((level) => (
-          <span key={level}>{figureText(path, level)}</span>
+          <span key={level}>{figureText(path, level, high)}</span>
         ))}
       </div>
       <svg viewBox={`0 0 ${width} ${height}`} class="project-trend-chart">
@@ -85,9 +85,9 @@ function Plot({ path, points }: { path: string; points: readonly TrendPoint[] })
         ))}
         <path d={placed.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('')} />
         {placed.map(({ point, x, y }) => (
-          <a key={point.id} href={`/sessions/${point.id}`} aria-label={pointText(path, point)}>
+          <a key={point.id} href={`/sessions/${point.id}`} aria-label={pointText(path, point, high)}>
             <circle cx={x} cy={y} r={placed.length > crowded ? 3 : 5}>
-              <title>{pointText(path, point)}</title>
+              <title>{pointText(path, point, high)}</title>
             </circle>
           </a>
         ))}
@@ -121,5 +121,5 @@ function useOutputFigures(
   );
 }
 
-const pointText = (path: string, { name, at, value }: TrendPoint) =>
-  `${name}: ${figureText(path, value)}, ${formatDateTime(new Date(at).toISOString())}`;
+const pointText = (path: string, { name, at, value }: TrendPoint, largest: number) =>
+  `${name}: ${figureText(path, value, largest)}, ${formatDateTime(new Date(at).toISOString())}`;

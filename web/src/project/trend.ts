@@ -9,8 +9,8 @@ export interface TrendPoint {
   readonly value: number;
 }
 
-/** What every session has beside its metadata. */
-const sizePath = 'size in MB';
+/** What every session has beside its metadata, in bytes. */
+const sizePath = 'size of outputs';
 const deepest = 4;
 
 /** The paths of numbers, the most frequent first: `vehicle.speed`. */
@@ -33,9 +33,16 @@ function numberPaths(value: unknown, path: string, left: number): string[] {
   );
 }
 
-/** A value of a figure; a size as the lists show it. */
-export const figureText = (path: string, value: number) =>
-  path === sizePath ? formatBytes(Math.round(value * 2 ** 20)) : formatValue(value);
+/** A value of a figure; a size in the unit of the largest one, so that all of a chart can be compared. */
+export const figureText = (path: string, value: number, largest: number) =>
+  path === sizePath ? sizeIn(formatBytes(largest), value) : formatValue(value);
+
+/** `0.012 GB` beside `4.2 GB`. */
+function sizeIn(other: string, bytes: number): string {
+  const unit = other.split(' ')[1]!;
+  const value = bytes / 1024 ** ['B', 'KB', 'MB', 'GB', 'TB'].indexOf(unit);
+  return `${formatValue(Number(value.toPrecision(3)))} ${unit}`;
+}
 
 /** Oldest first. */
 export function trendOf(sessions: readonly SessionListRow[], path: string): TrendPoint[] {
@@ -43,7 +50,7 @@ export function trendOf(sessions: readonly SessionListRow[], path: string): Tren
     .flatMap(({ id, name, createdAt, metadata, outputBytes }) => {
       const value =
         path === sizePath
-          ? outputBytes / 2 ** 20
+          ? outputBytes
           : path
               .split('.')
               .reduce<unknown>(

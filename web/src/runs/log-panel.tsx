@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { plural } from '../format.ts';
 import { useSettled } from '../hooks.ts';
 import { navigate, useAddress, withParameters } from '../router.ts';
+import { useCopy } from '../ui/copy-button.tsx';
 import { Select } from '../ui/form.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Failure } from '../ui/notice.tsx';
@@ -153,19 +154,15 @@ function LogFoot({ log, isFiltered }: { log: FollowedLog; isFiltered: boolean })
 }
 
 function CopyLog({ lines }: { lines: LogLines }) {
-  const [message, setMessage] = useState('');
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(lines.entries.map(lineText).join('\n'));
-      setMessage('Copied');
-    } catch {
-      setMessage('The browser does not allow copying');
-    }
-  };
+  const { message, icon, copy } = useCopy();
   return (
-    <button type="button" class="button button-small" onClick={() => void copy()}>
-      <Icon name="copy" />
-      <span aria-live="polite">{message === '' ? 'Copy' : message}</span>
+    <button
+      type="button"
+      class="button button-small"
+      onClick={() => void copy(lines.entries.map(lineText).join('\n'))}
+    >
+      <Icon name={icon} />
+      <span aria-live="polite">{message || 'Copy'}</span>
     </button>
   );
 }

@@ -129,7 +129,7 @@ function SessionFacts({ session }: { session: SessionDetails }) {
 function State(props: { sessionId: string; summary: SessionSummary; followed: Followed; tab: SessionTab }) {
   const { summary, followed } = props;
   const { window, connection } = followed;
-  const { readRuns } = useAbilities();
+  const { operate } = useAbilities();
   const first = summary.failed[0];
   return (
     <>
@@ -159,7 +159,7 @@ function State(props: { sessionId: string; summary: SessionSummary; followed: Fo
           <strong>{titleOf(first.name)}</strong> failed:{' '}
           <span>{beginningOf(withoutCategory(first.statusDetails))}</span>{' '}
           <a href={tabAddress(props.sessionId, 'pipeline', first.id)}>
-            {readRuns && window?.frozen !== true ? 'Fix and run again' : 'Show the failed node'}
+            {operate && window?.frozen !== true ? 'Fix and run again' : 'Show the failed node'}
           </a>{' '}
           {summary.failed.length > 1 && (
             <span>({plural(summary.failed.length - 1, 'other node', 'other nodes')} failed too)</span>

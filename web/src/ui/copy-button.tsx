@@ -11,27 +11,32 @@ export const ShortId = ({ id, of }: { id: string; of: string }) => (
   </span>
 );
 
-/** Copies a text, and says whether that was allowed. */
-export function CopyButton(props: { text: string; label: string; class?: string }) {
+/** Copies a text, and says for a moment whether that was allowed. */
+export function useCopy() {
   const [message, setMessage] = useState('');
-  const copy = async () => {
+  const copy = async (text: string) => {
     try {
-      await navigator.clipboard.writeText(props.text);
+      await navigator.clipboard.writeText(text);
       setMessage('Copied');
     } catch {
       setMessage('The browser does not allow copying');
     }
     window.setTimeout(() => setMessage(''), 3000);
   };
+  return { message, icon: message === 'Copied' ? 'check' : 'copy', copy } as const;
+}
+
+export function CopyButton(props: { text: string; label: string; class?: string }) {
+  const { message, icon, copy } = useCopy();
   return (
     <button
       type="button"
       class={props.class ?? 'button button-icon'}
       aria-label={props.label}
       title={props.label}
-      onClick={() => void copy()}
+      onClick={() => void copy(props.text)}
     >
-      <Icon name={message === 'Copied' ? 'check' : 'copy'} />
+      <Icon name={icon} />
       <span class="visually-hidden" role="status">
         {message}
       </span>

@@ -132,6 +132,7 @@ export function Select<Value extends string>(props: {
   disabled?: boolean;
   /** The form is not sent without a choice; an empty value is none. */
   required?: boolean | undefined;
+  invalid?: boolean;
   value: Value;
   options: readonly { value: Value; label: string }[];
   onValue: (value: Value) => void;
@@ -142,6 +143,7 @@ export function Select<Value extends string>(props: {
       aria-label={props.label}
       disabled={props.disabled}
       required={props.required}
+      aria-invalid={props.invalid}
       value={props.value}
       onChange={(event) => props.onValue(event.currentTarget.value as Value)}
     >
