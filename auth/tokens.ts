@@ -1,8 +1,8 @@
 /** Tokens of people and devices: made, looked up, ended. Values leave this file once; only digests are stored. */
 import { tokenFamily, tokenHint } from '../domain/access/token-format.ts';
 import { limits } from '../domain/limits.ts';
-import { keyedDigest, mintToken } from '../http/token-secret.ts';
-import { newId } from '../store/connection/ids.ts';
+import { keyedDigest } from '../http/token-secret.ts';
+import { mintToken, newId } from '../store/connection/ids.ts';
 import type { Runner, Statement } from './database.ts';
 import { type UserRow, userColumns } from './user-view.ts';
 

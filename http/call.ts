@@ -43,6 +43,8 @@ export type Call = {
   json: unknown;
   /** Made by the handler; the final value is sent. */
   reply: Reply | null;
+  /** Its caller is only asked to wait (a share that is used up): no fault, although its status is a 5xx. */
+  mustWait: boolean;
 };
 
 export type Context = Koa.ParameterizedContext<Call>;

@@ -33,7 +33,8 @@ const unknownYet = {
   body: undefined,
   json: undefined,
   reply: null,
-} as const satisfies Partial<Call>;
+  mustWait: false,
+} satisfies Partial<Call>;
 
 /** Gives the request its id and its state. @param styleOf the form of errors for a path */
 export function identified(
@@ -145,7 +146,7 @@ export function logged(
         ms: Math.round(seconds * 1000),
         delivered: isDelivered,
       };
-      if (status >= 500) log.error(line, 'request');
+      if (status >= 500 && !state.mustWait) log.error(line, 'request');
       else if (isGone) log.info(line, 'request aborted by its caller');
       else log.info(line, 'request');
     }
@@ -179,8 +180,10 @@ export function answered(styleOf: (path: string) => ErrorStyle, leaving: AbortSi
       await dropReply(state);
       const problem = toProblem(thrown);
       const err = problem.cause ?? problem;
+      // What is away or broken has a cause.
+      state.mustWait = problem.status === 503 && problem.cause === undefined;
       // A caller that leaves is no fault of the platform; the line of the request says so.
-      if (problem.status >= 500 && err !== req.errored && !isBrokenOff(state, err))
+      if (problem.status >= 500 && !state.mustWait && err !== req.errored && !isBrokenOff(state, err))
         state.log.error({ err, key: problem.key }, 'request failed');
       await put(context, errorReply(problem, state.route?.errorStyle ?? styleOf(state.path)));
     }

@@ -1,11 +1,5 @@
-/** The random and keyed parts of tokens, for their stores: values are never stored, only their digests. */
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { formatToken, type TokenFamily, tokenRandomBytes } from '../domain/access/token-format.ts';
-
-/** A new token value. Show it once and store its `keyedDigest`. */
-export function mintToken(family: TokenFamily): string {
-  return formatToken(family, randomBytes(tokenRandomBytes));
-}
+/** The keyed digests of token values: the values are never stored. */
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** As key objects: every call with an account's token makes a digest, and a key that is text is imported anew each time. */
 const keyObjects = new Map<string, KeyObject>();

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { tokenFamily, tokenHint, tokenPrefixes } from '../../domain/access/token-format.ts';
 import { Problem } from '../../domain/errors.ts';
-import { mintToken } from '../../http/token-secret.ts';
+import { mintToken } from '../../store/connection/ids.ts';
 import type { Ingest } from '../../store/entities/ingest.ts';
 import type { IngestSecret } from '../../store/ingests/ingests.ts';
 import type { SecretBox } from '../../store/objects/secrets.ts';

@@ -1,4 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { formatToken, type TokenFamily, tokenRandomBytes } from '../../domain/access/token-format.ts';
 
 /** A new UUID, version 7: ids made later sort later, to the millisecond. */
 export function newId(): string {
@@ -22,4 +23,9 @@ function timeDigits(ms: number): string {
 export function idOf(text: string): string {
   const digest = createHash('sha256').update(text).digest('hex');
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-a${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+}
+
+/** A new token value. Show it once and store a digest of it. */
+export function mintToken(family: TokenFamily): string {
+  return formatToken(family, randomBytes(tokenRandomBytes));
 }

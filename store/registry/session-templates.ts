@@ -219,7 +219,7 @@ async function updateTemplate(
   if (!isSameTemplateGraph(graph, file.nodes)) return { outcome: 'graph-differs' };
   await tx.query(
     `update session_template
-        set template_version = $2, description = $3, configuration = $4, updated_at = clock_timestamp()
+        set template_version = $2, description = $3, configuration = $4
       where id = $1`,
     [stored.id, file.templateVersion, file.description, JSON.stringify(file.configuration)],
   );
@@ -235,6 +235,8 @@ async function updateTemplate(
     ],
   );
   const saved = await saveTemplateVersion(tx, stored.id, importedBy);
+  if (saved.changed)
+    await tx.query('update session_template set updated_at = clock_timestamp() where id = $1', [stored.id]);
   return { outcome: 'updated', id: stored.id, name: file.name, ...saved };
 }
 

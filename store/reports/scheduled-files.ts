@@ -107,14 +107,19 @@ export async function failReport(database: Database, due: DueReport, reason: str
   });
 }
 
-/** From now on: times that passed while nothing ran are made up for once. A time that was changed meanwhile stays. */
-async function planNext(tx: Tx, { scheduleId, dueAt }: DueReport): Promise<boolean> {
+/**
+ * From now on: times that passed while nothing ran are made up for once. A time that was changed meanwhile stays.
+ * @returns false when a later attempt has begun, which plans for itself, or the schedule is gone
+ */
+async function planNext(tx: Tx, { scheduleId, dueAt, fileId, attempt }: DueReport): Promise<boolean> {
+  // Attempts begin under this lock, and the next statement sees those that began before it was acquired.
+  await tx.query('select from report_schedule where id = $1 for no key update', [scheduleId]);
   const rows = await tx.query(
     `update report_schedule set next_at = case
               when next_at is distinct from $2 then next_at
               when enabled then report_next_at(every, at_minute, weekday, month_day, time_zone, clock_timestamp()) end
-      where id = $1 returning 1`,
-    [scheduleId, dueAt],
+      where id = $1 and exists (select from report_file where id = $3 and attempts = $4) returning 1`,
+    [scheduleId, dueAt, fileId, attempt],
   );
   return rows.length > 0;
 }

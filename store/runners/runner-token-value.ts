@@ -1,6 +1,6 @@
 /** Values of runner tokens: shown once, stored as a digest (decisions 3). */
-import { randomBytes } from 'node:crypto';
-import { formatToken, tokenFamily, tokenHint, tokenRandomBytes } from '../../domain/access/token-format.ts';
+import { tokenFamily, tokenHint } from '../../domain/access/token-format.ts';
+import { mintToken } from '../connection/ids.ts';
 import type { SecretBox } from '../objects/secrets.ts';
 
 const purpose = 'runner token';
@@ -12,7 +12,7 @@ export interface NewTokenValue {
 }
 
 export function newTokenValue(secrets: SecretBox): NewTokenValue {
-  const value = formatToken('runner', randomBytes(tokenRandomBytes));
+  const value = mintToken('runner');
   return { value, digest: secrets.digest(value, purpose), hint: tokenHint(value) };
 }
 

@@ -1,6 +1,5 @@
 /** The watermark of a task's node: what is consumed and what is published move together (decisions, section 9). */
 
-import { judgeWatermark } from '../../domain/runs/watermark.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { failpoint } from '../connection/failpoint.ts';
 import { jsonOrNull } from '../connection/parameters.ts';
@@ -101,13 +100,11 @@ export async function moveWatermark(
 
 /** The position of an input to which the watermark may go. Throws the refusal when it may not. */
 export async function checkWatermark(database: Queryable, task: HeldTask, inputId: number): Promise<number> {
-  const present = { position: task.watermarkPosition, outputId: task.watermarkOutputId };
   const input = await findInput(database, task, inputId);
   // The present one is no input of a reprocess of chosen inputs that begins above it.
-  const position = input?.position ?? (inputId === present.outputId ? present.position : undefined);
-  const step = judgeWatermark(present, position);
-  if (position === undefined || step === 'unknown-input')
-    throw new Refused<WriteRefusal>('watermark-unknown-input');
-  if (step === 'regression') throw new Refused<WriteRefusal>('watermark-regression');
+  const position =
+    input?.position ?? (inputId === task.watermarkOutputId ? task.watermarkPosition : undefined);
+  if (position === undefined) throw new Refused<WriteRefusal>('watermark-unknown-input');
+  if (position < task.watermarkPosition) throw new Refused<WriteRefusal>('watermark-regression');
   return position;
 }

@@ -6,6 +6,7 @@ import { createReportActivities } from '../../activities/scheduled-reports.ts';
 import type { ActivityServices } from '../../activities/services.ts';
 import { limits } from '../../domain/limits.ts';
 import { ObjectStoreError, ObjectTooLarge } from '../../store/objects/object-store.ts';
+import { acquireDueReport, failReport } from '../../store/reports/scheduled-files.ts';
 import { createSchedule, runScheduleNow } from '../../store/reports/schedules.ts';
 import { activityNames } from '../../workflows/contract.ts';
 import { databaseStage } from '../support/databases.ts';
@@ -81,5 +82,17 @@ describe('the file of a schedule', () => {
     );
     expect(await attempt()).toMatchObject({ written: 0 });
     expect(await file()).toMatchObject({ state: 'failed', error: 'The object store did not answer.' });
+  });
+
+  test('is still written where the attempt that overtook another one is lost', async () => {
+    const { id, attempt, file } = await due(() => {
+      throw new ObjectTooLarge(0);
+    });
+    const overtaken = await acquireDueReport(database, id);
+    await acquireDueReport(database, id);
+    await failReport(database, overtaken!, 'It came too late.');
+    expect(await file()).toEqual({ state: 'running', error: null, attempts: 2 });
+    await attempt();
+    expect(await file()).toMatchObject({ state: 'failed', attempts: 3 });
   });
 });

@@ -8,7 +8,6 @@ import {
   releaseDelayMs,
   retryDelayMs,
 } from '../../domain/runs/run-plan.ts';
-import { judgeWatermark } from '../../domain/runs/watermark.ts';
 
 const idle: NodeFacts = {
   isInput: false,
@@ -150,14 +149,6 @@ test('a follow-up requires a step of the watermark and an outcome that continues
     followUp: false,
     why: expect.any(String),
   });
-});
-
-test('the watermark only moves forward and only to an input', () => {
-  const present = { position: 5, outputId: 50 };
-  expect(judgeWatermark(present, undefined)).toBe('unknown-input');
-  expect(judgeWatermark(present, 4)).toBe('regression');
-  expect(judgeWatermark(present, 5)).toBe('same');
-  expect(judgeWatermark(present, 6)).toBe('advance');
 });
 
 /**

@@ -64,6 +64,9 @@ describe('the versions of a session template', () => {
 
   test('are not made by an import that changes nothing, or that is refused', async () => {
     const { name, id } = await twice();
+    const updatedAt = () =>
+      api.composed.services.database.query('select updated_at from session_template where id = $1', [id]);
+    const before = await updatedAt();
     const reordered = { inputFormat: 'auto' };
     const same = [inputNode('in'), { ...tabularNode('out', 'in'), DefaultConfiguration: reordered }];
     expect((await send(update(name, same, { TemplateVersion: '2' }))).body).toMatchObject({ version: 2 });
@@ -71,6 +74,9 @@ describe('the versions of a session template', () => {
     expect((await send(update(name, [inputNode('in')]))).status).toBe(409);
     expect((await send(update(name, [{ ...inputNode('in'), NodeTemplateName: 'none' }]))).status).toBe(400);
     expect((await get(`/${id}/versions`)).body.totalCount).toBe(2);
+    expect(await updatedAt()).toEqual(before);
+    await send(update(name, nodes()));
+    expect(await updatedAt()).not.toEqual(before);
   });
 
   test('are made one after the other by imports at the same moment', async () => {
