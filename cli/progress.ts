@@ -18,8 +18,14 @@ interface Bar {
 export class Progress {
   readonly #bars = new Map<string, Bar>();
   readonly #isTerminal = process.stderr.isTTY === true;
+  readonly #isSilent: boolean;
   #drawnLines = 0;
   #drawnAtMs = 0;
+
+  /** @param isSilent shows nothing: a program reads what the command prints */
+  constructor(isSilent = false) {
+    this.#isSilent = isSilent;
+  }
 
   /** Shows how far a transfer is. `note` is shown after its bar, for example the number of the try. */
   update(name: string, doneBytes: number, totalBytes: number, note = ''): void {
@@ -29,6 +35,7 @@ export class Progress {
 
   /** Prints a line, for example why a transfer has failed and is tried again. */
   say(line: string): void {
+    if (this.#isSilent) return;
     this.#clear();
     // A name may move the cursor, or hold a line break.
     process.stderr.write(`${singleLine(line)}\n`);
@@ -42,7 +49,7 @@ export class Progress {
   }
 
   #draw(): void {
-    if (!this.#isTerminal) return;
+    if (!this.#isTerminal || this.#isSilent) return;
     this.#clear();
     const width = Math.max(40, process.stderr.columns ?? 80) - 1;
     for (const [name, bar] of this.#bars) process.stderr.write(`${lineOf(name, bar, width)}\n`);

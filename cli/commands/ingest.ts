@@ -36,7 +36,7 @@ export const addIngest: AddCommand = (program, cli) => {
       const request = { urlPath, file, contentType, identifier: options.identifier };
       const { retries } = options;
       // The identifier makes a repeat the same upload.
-      const sent = await withRetries({ file, retries }, new Progress(), (onProgress) =>
+      const sent = await withRetries({ file, retries }, new Progress(cli.isJson), (onProgress) =>
         ingestFile(platform, request, onProgress),
       );
       const { sessionId, nodeOutputId } = sent;

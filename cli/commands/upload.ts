@@ -58,6 +58,8 @@ export const addUpload: AddCommand = (program, cli) => {
       if (cli.isJson) cli.print({ nodeInstanceId, uploads: done }, () => '');
       if (failures.length === 0) return;
       process.exitCode = exitCodes.failed;
+      // Then each failure is one JSON document.
+      if (cli.isJson) return;
       // A refusal would be repeated.
       const advice = failures.some(isTransient) ? ' Repeat the command to send only these.' : '';
       console.error(`${failures.length} of ${files.length} files failed.${advice}`);
@@ -70,7 +72,7 @@ async function uploadAll(
   files: readonly string[],
   { contentType, metadata, identifier, parallel, retries, isJson }: UploadOptions & { isJson: boolean },
 ): Promise<{ done: readonly Uploaded[]; failures: readonly unknown[] }> {
-  const progress = new Progress();
+  const progress = new Progress(isJson);
   const done: Uploaded[] = [];
   const failures: unknown[] = [];
   const all = [...new Set(files)];

@@ -151,7 +151,10 @@ async function temporal({ address }: Place): Promise<Finding> {
   const part = 'Temporal UI';
   const { temporalUiUrl } = await findPlatform(address);
   if (temporalUiUrl === undefined) {
-    return skipped(part, 'known only for a platform of this checkout');
+    return skipped(
+      part,
+      'known only for a platform that `npm start` runs here (DATA_DIR: its data folder, if not .data)',
+    );
   }
   const answer = await probe(temporalUiUrl);
   if (answer !== undefined && answer.status < 400) return ok(part, temporalUiUrl);

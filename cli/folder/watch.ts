@@ -182,12 +182,16 @@ class Watch {
       if (isServerError(error)) return false;
       this.#putOff(found);
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      if (!isGone) this.#options.say(`${found.file}: ${(error as Error).message}${this.#whatFollows()}`);
+      if (!isGone)
+        this.#options.say(`${found.file}: ${(error as Error).message}${await this.#whatFollows(found)}`);
     }
     return true;
   }
 
-  #whatFollows(): string {
+  async #whatFollows(found: FoundFile): Promise<string> {
+    const now = await findFile(this.#options.folder, found.file).catch(() => found);
+    if (now === undefined) return '';
+    if (keyOf(now) !== keyOf(found)) return ' It is sent when it has stopped changing.';
     return this.#options.once ? '' : ` It is tried again in ${againMs / 60_000} minutes.`;
   }
 
@@ -253,7 +257,7 @@ async function settle(
   const check = async () => {
     const now = await findFile(folder, file);
     if (now !== undefined && keyOf(now) !== keyOf(found))
-      throw new Error('The file changed before it was moved; it is sent again when it rests.');
+      throw new Error('The file changed before it was moved.');
   };
   // Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
   await moveFile(path + sideSuffix, target + sideSuffix, check).catch(undefinedIfMissing);

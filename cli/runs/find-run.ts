@@ -14,7 +14,7 @@ export function runOrNode(value: string): string {
   throw new InvalidArgumentError('It must be the id of a run or of a node instance.');
 }
 
-/** @throws Error when the node has no run */
+/** @throws ApiError when there is no such node, or it has no run */
 export async function findRun(platform: PlatformClient, named: string): Promise<string> {
   if (!isNode(named)) return named;
   const nodeInstanceId = Number(named);
@@ -23,5 +23,7 @@ export async function findRun(platform: PlatformClient, named: string): Promise<
   });
   const [newest] = nodeRuns;
   if (newest !== undefined) return newest.id;
+  // A node that does not exist is refused here.
+  await platform.call('GET /api/v2/node-instance/{nodeInstanceId}/explain', { params: { nodeInstanceId } });
   throw new ApiError({ status: 404, message: `Node ${named} has no run.` });
 }

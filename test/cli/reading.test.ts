@@ -148,9 +148,17 @@ test('a layout is put from a file, printed as it was put, replaced and deleted',
   expect((await sdp(['layouts', 'get', String(id)])).code).toBe(1);
 });
 
-test('a retention run that no worker starts says so, and what it could not do in its own words', async () => {
+test('a retention run is followed over failures of the line; one that no worker starts says so, and what it could not do in its own words', async () => {
   const error = 'The bucket could not be listed; its orphans remain until the next run.';
-  const { printed, ended } = startSdp(['retention'], { SDP_URL: api.url, SDP_TOKEN: people.adminToken });
+  const failures = new Map<number, 'before' | number>([
+    [2, 'before'],
+    [3, 503],
+    [4, 429],
+  ]);
+  const url = await brokenLine((asked, count) =>
+    asked === 'GET /api/v2/admin/retention' ? failures.get(count) : undefined,
+  );
+  const { printed, ended } = startSdp(['retention'], { SDP_URL: url, SDP_TOKEN: people.adminToken });
   const waits =
     'The retention run waits: no worker has started it. It stays requested when you end this command.\n';
   await eventually('it says that it waits', () => printed.err === waits);
@@ -197,6 +205,10 @@ describe('sdp doctor', () => {
     await stage.database.query('update session set dirty_since = null');
     const { out } = await sdp(['doctor'], { SDP_TOKEN: people.Instructor.token });
     expect(out).toMatch(/workers +skipped +shown to Administrators and Developers/);
+  });
+
+  test('says how it finds the Temporal UI of another data folder', async () => {
+    expect((await sdp(['doctor'])).out).toMatch(/Temporal UI +skipped +.*DATA_DIR/);
   });
 
   test('knows the platform that `npm start` runs here by every name of this machine', async () => {

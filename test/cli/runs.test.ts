@@ -94,13 +94,15 @@ describe('sdp logs', () => {
     ]);
   });
 
-  test('of a node without a run, and of an unknown run, is refused', async () => {
+  test('of a node without a run, of an unknown node, and of an unknown run, is refused', async () => {
     const graph = await stage.chainOf(1);
     const node = graph.nodes.n1;
     expect(await sdp(['logs', String(node)])).toMatchObject({
       code: 1,
       err: `Node ${node} has no run. (404)\n`,
     });
+    const noNode = await sdp(['logs', '999999']);
+    expect([noNode.code, noNode.err]).toEqual([1, expect.stringMatching(/^Node instance not found\. \(404/)]);
     const unknown = await sdp(['logs', '0198f2b5-11d0-7b6e-8a43-6f0de41c2b97', '--follow']);
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('(404, request ')]);
   });

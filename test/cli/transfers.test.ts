@@ -64,6 +64,22 @@ describe('sdp upload', () => {
     expect(await outputsOf(graph)).toEqual(outputs);
   });
 
+  test('with --json prints failures as JSON documents, and nothing beside them', async () => {
+    const graph = await stage.chainOf(1);
+    const url = await brokenLine((asked, count) => {
+      if (!asked.startsWith('POST ')) return undefined;
+      return count <= 2 ? 503 : 403;
+    });
+    const files = [fileOf('json-a.csv', 'a'), fileOf('json-b.csv', 'b')];
+    const { code, err } = await sdp(['upload', graph.sessionId, ...files, '--json'], { SDP_URL: url });
+    expect(code).toBe(1);
+    const documents = err
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text).error.status);
+    expect(documents).toEqual([403, 403]);
+  });
+
   test('sends a file again whose bytes the store has lost', async () => {
     const graph = await stage.chainOf(1);
     const file = fileOf('lost.csv', 'a\n1\n');

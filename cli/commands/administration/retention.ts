@@ -1,13 +1,17 @@
 /** `sdp retention` and `sdp audit`: what is removed when it is old, and who did what. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '../../../client/api-client.ts';
+import { BackOff, isTransient } from '../../../client/back-off.ts';
 import type { AuditEntry } from '../../../client/types.ts';
 import { type AddCommand, type Cli, examples, instant, uuid, wholeNumber } from '../../cli.ts';
 import { UsageError } from '../../errors.ts';
 import { facts, table, time } from '../../output.ts';
 import { namesOf } from '../../people.ts';
+import type { PlatformClient } from '../../platform-client.ts';
 
 const checkEveryMs = 1_000;
+/** Failed checks in a row: about a minute, as a restart of the API may take. */
+const maxTries = 15;
 /** A worker starts a retention run within a moment. */
 const quietChecks = 5;
 const waitsForWorker =
@@ -64,7 +68,7 @@ async function run(cli: Cli): Promise<void> {
   const platform = await cli.connect();
   const asked = await platform.call('POST /api/v2/admin/retention');
   for (let checks = 1; ; checks += 1) {
-    const { runs } = await platform.call('GET /api/v2/admin/retention');
+    const { runs } = await state(platform);
     const found = runs.find(({ id }) => id === asked.id);
     if (found === undefined || found.endedAt === null) {
       if (found?.startedAt === null && checks === quietChecks) console.error(waitsForWorker);
@@ -76,6 +80,22 @@ async function run(cli: Cli): Promise<void> {
     );
     if (found.error !== null) throw new Error(found.error);
     return;
+  }
+}
+
+/**
+ * The run goes on while the platform does not answer.
+ * @throws ApiError, NetworkError when it is refused, and after the last try
+ */
+async function state(platform: PlatformClient) {
+  const backOff = new BackOff({ firstMs: 250, maxMs: 5_000 });
+  for (;;) {
+    try {
+      return await platform.call('GET /api/v2/admin/retention');
+    } catch (error) {
+      if (!isTransient(error) || backOff.failures + 1 >= maxTries) throw error;
+      await backOff.wait(error);
+    }
   }
 }
 

@@ -112,6 +112,33 @@ def test_files_for_which_the_server_fails_hold_up_no_other(tmp_path: Path, monke
     assert (left, sent) == (3, ["good-1.csv", "good-2.csv"])
 
 
+def test_a_file_that_changes_while_it_is_sent_is_not_said_to_wait_for_ten_minutes(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    class TestOver(BaseException):
+        """A watch ends only with its process."""
+
+    def send(file: FoundFile, _metadata: object) -> Acknowledged:
+        if said:
+            raise ApiError(400, "Refused.")
+        with file.path.open("a") as more:
+            more.write("more")
+        raise SdpError("The file changed while it was being sent.")
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) == 2:
+            raise TestOver
+
+    fill(tmp_path, "latest.csv")
+    with pytest.raises(TestOver):
+        watch_folder(tmp_path, send, settle_seconds=0.001, say=say)
+    assert said == [
+        "latest.csv: The file changed while it was being sent. It is sent when it has stopped changing.",
+        "latest.csv: Refused. It is tried again in 10 minutes.",
+    ]
+
+
 def test_a_session_that_is_not_there_is_a_refusal_and_no_outage(tmp_path: Path) -> None:
     fill(tmp_path, "1.csv", "2.csv")
     assert send_all(tmp_path, lambda _: 404) == (2, [], ["1.csv: answered 404", "2.csv: answered 404"])

@@ -146,6 +146,29 @@ test('while the server fails for all, no file is put off, and the oldest is sent
   expect([left, sent]).toEqual([0, ['1.csv', '2.csv', '3.csv']]);
 });
 
+test('a file that changes while it is sent is not said to wait for ten minutes', async () => {
+  const folder = folderOf('latest.csv');
+  const said: string[] = [];
+  let isFirst = true;
+  const send = async ({ path }: { readonly path: string }) => {
+    if (!isFirst) throw new ApiError({ status: 400, message: 'Refused.' });
+    isFirst = false;
+    appendFileSync(path, 'more');
+    throw new Error('The file changed while it was being sent.');
+  };
+  const say = (line: string) => {
+    said.push(line);
+    // A watch ends only with its process.
+    if (said.length === 2) throw new Error('The test is over.');
+  };
+  const options = { folder, settleMs: 1, mark: false, once: false, send, say };
+  await expect(watchFolder(options, await Journal.open(folder))).rejects.toThrow('over');
+  expect(said).toEqual([
+    'latest.csv: The file changed while it was being sent. It is sent when it has stopped changing.',
+    'latest.csv: Refused. It is tried again in 10 minutes.',
+  ]);
+});
+
 test('a file that cannot be looked at holds up no other, and is reported', async () => {
   const { stat } = promises;
   onTestFinished(() => {

@@ -112,7 +112,7 @@ def _while_unchanged(file: FoundFile) -> Progress:
     def check(_sent: int, _total: int) -> None:
         # One that is moved away meanwhile is sent to its end.
         if find(file.path.parent, file.name) not in (None, file):
-            raise SdpError("The file changed while it was being sent; it is sent again when it rests.")
+            raise SdpError("The file changed while it was being sent.")
 
     return check
 

@@ -154,14 +154,21 @@ class _Watch:
                 return False
             self._put_off(found)
             if not isinstance(error, FileNotFoundError):
-                self._say(f"{found.name}: {error}{self._what_follows()}")
+                self._say(f"{found.name}: {error}{self._what_follows(found)}")
         return True
 
     def _say(self, line: str) -> None:
         # A name may be no text, which print refuses.
         self._write(line.encode("utf-8", "backslashreplace").decode("utf-8"))
 
-    def _what_follows(self) -> str:
+    def _what_follows(self, found: FoundFile) -> str:
+        now: FoundFile | None = found
+        with suppress(OSError):
+            now = find(self._folder, found.name)
+        if now is None:
+            return ""
+        if now != found:
+            return " It is sent when it has stopped changing."
         return "" if self._once else f" It is tried again in {_AGAIN_SECONDS / 60:.0f} minutes."
 
     def _put_off(self, found: FoundFile) -> None:
@@ -221,7 +228,7 @@ class _Watch:
         def check() -> None:
             # Programs write each recording under the same name: the next one is not sent yet.
             if find(self._folder, found.name) not in (None, found):
-                raise SdpError("The file changed before it was moved; it is sent again when it rests.")
+                raise SdpError("The file changed before it was moved.")
 
         side = found.path.with_name(found.name + SIDE_SUFFIX)
         # Before the file: an interrupted move is done again for the file, and the next of its name has other metadata.
