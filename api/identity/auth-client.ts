@@ -61,6 +61,9 @@ export type AuthClient = Omit<AuthService, 'validate' | 'peoplePage'> & {
 /** Devices repeat the request after this time. */
 const retrySoon = { 'retry-after': '1' } as const;
 
+/** Why a call with several questions is given up. */
+export const tooSlow = () => new Error('The authentication service did not answer all questions in time.');
+
 async function answer<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -111,7 +114,7 @@ export function createAuthClient(service: AuthService): AuthClient {
     async *allPeople(bearer, requestId) {
       const until = Date.now() + limits.authQuestionsSeconds * 1000;
       for (let page = 1, pages = 1; page <= pages; page += 1) {
-        if (Date.now() > until) throw new Problem('unavailable', { headers: retrySoon });
+        if (Date.now() > until) throw new Problem('unavailable', { headers: retrySoon, cause: tooSlow() });
         const { users, totalPages } = await answer(() => service.peoplePage(bearer, page, requestId));
         yield users;
         pages = totalPages;

@@ -13,7 +13,7 @@ import {
 } from '../../domain/sessions/participant.ts';
 import { isUuid } from '../../domain/text.ts';
 import { keyedDigest } from '../../http/token-secret.ts';
-import type { AuthClient, Principal } from './auth-client.ts';
+import { type AuthClient, type Principal, tooSlow } from './auth-client.ts';
 
 /** The caller of a request, and the key for anonymous identifiers. */
 export type PeopleOptions = {
@@ -96,7 +96,7 @@ export class People {
     if (principal.kind === 'offline') return { identifier: key, key };
     if (address === normaliseAddress(principal.email)) return { identifier: principal.userId, key };
     if (performance.now() > this.#untilMs)
-      throw new Problem('unavailable', { headers: { 'retry-after': '1' } });
+      throw new Problem('unavailable', { headers: { 'retry-after': '1' }, cause: tooSlow() });
     try {
       const found = await auth.resolveEmail(principal.bearer, address, requestId);
       return { identifier: found?.userId.toLowerCase() ?? key, key };

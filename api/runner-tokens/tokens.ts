@@ -213,7 +213,10 @@ function callerOf(row: RunnerTokenRow | undefined): RunnerPrincipal | Problem {
   const standing = row === undefined ? undefined : standingOf(row);
   if (row === undefined || standing === undefined || standing.kind === 'over')
     return new Problem('unauthorized');
-  if (standing.kind === 'unsure') return new Problem('unavailable', { headers: retrySoon });
+  if (standing.kind === 'unsure') {
+    const cause = new Error('The role of the creator of a runner token is not known.');
+    return new Problem('unavailable', { headers: retrySoon, cause });
+  }
   return principalOf(row, standing.role);
 }
 

@@ -68,7 +68,7 @@ async function run(cli: Cli): Promise<void> {
   const platform = await cli.connect();
   const asked = await platform.call('POST /api/v2/admin/retention');
   for (let checks = 1; ; checks += 1) {
-    const { runs } = await state(platform);
+    const { runs } = await retentionState(platform);
     const found = runs.find(({ id }) => id === asked.id);
     if (found === undefined || found.endedAt === null) {
       if (found?.startedAt === null && checks === quietChecks) console.error(waitsForWorker);
@@ -87,7 +87,7 @@ async function run(cli: Cli): Promise<void> {
  * The run goes on while the platform does not answer.
  * @throws ApiError, NetworkError when it is refused, and after the last try
  */
-async function state(platform: PlatformClient) {
+async function retentionState(platform: PlatformClient) {
   const backOff = new BackOff({ firstMs: 250, maxMs: 5_000 });
   for (;;) {
     try {
