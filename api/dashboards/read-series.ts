@@ -211,8 +211,11 @@ function keyOf({ dataSourceId, sha256, objectKey }: DimensionSource): string {
 }
 
 function toProblem(error: unknown): unknown {
-  if (error instanceof SeriesBusy || error instanceof SeriesTimeout || error instanceof SeriesUnavailable) {
-    return new Problem('unavailable', { headers: { 'retry-after': '1' }, cause: error });
+  const headers = { 'retry-after': '1' };
+  // No fault: its caller is only asked to wait.
+  if (error instanceof SeriesBusy) return new Problem('unavailable', { headers });
+  if (error instanceof SeriesTimeout || error instanceof SeriesUnavailable) {
+    return new Problem('unavailable', { headers, cause: error });
   }
   if (error instanceof SeriesRefused) return new Problem('invalidRequest', { message: error.message });
   if (error instanceof SourceBroken || error instanceof ObjectStoreError) {
