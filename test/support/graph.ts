@@ -150,7 +150,7 @@ export async function claim(
   template = 'outside',
 ): Promise<ClaimedTask | undefined> {
   const { claimSeq } = await registerClaim(database, identity);
-  return claimNext(database, identity, { claimSeq, templates: [template], leaseSeconds: 30 });
+  return claimNext(database, identity, { claimSeq, templates: [template], leaseSeconds: 300 });
 }
 
 /** Writes one output for a held task. */
