@@ -1,11 +1,9 @@
 /** Live events: one stream that resumes where it broke, without polling. */
-import { BackOff, isTransient } from '../client/back-off.ts';
+import { Outage } from '../client/back-off.ts';
 import type { EventsSettings } from '../client/event-stream.ts';
 
 /** The platform sends a sign of life every few seconds. */
 const silenceMs = 30_000;
-/** Failed tries in a row: about a minute. */
-const maxTries = 15;
 
 /**
  * Every event until the last. Events since the last one with an id may come twice after a break.
@@ -17,7 +15,7 @@ export async function* follow<Event extends { readonly kind: string }>(
   connect: (settings: EventsSettings) => AsyncIterable<Event & { readonly id: string | null }>,
   lastKind: Event['kind'],
 ): AsyncGenerator<Event> {
-  const backOff = new BackOff({ firstMs: 250, maxMs: 5_000 });
+  const outage = new Outage();
   let lastEventId: string | null = null;
   for (;;) {
     const hangUp = new AbortController();
@@ -28,7 +26,7 @@ export async function* follow<Event extends { readonly kind: string }>(
         silenceMs,
         signal: hangUp.signal,
         onOpen: () => clearTimeout(opening),
-        onBytes: () => backOff.reset(),
+        onBytes: () => outage.end(),
       };
       for await (const event of connect(settings)) {
         lastEventId = event.id ?? lastEventId;
@@ -36,8 +34,7 @@ export async function* follow<Event extends { readonly kind: string }>(
         if (event.kind === lastKind) return;
       }
     } catch (error) {
-      if (!isTransient(error) || backOff.failures + 1 >= maxTries) throw error;
-      await backOff.wait(error);
+      await outage.outlast(error);
     } finally {
       clearTimeout(opening);
       hangUp.abort();

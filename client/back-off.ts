@@ -64,3 +64,22 @@ export function isTransient(error: unknown): boolean {
   if (!(error instanceof ApiError)) return error instanceof NetworkError;
   return error.status >= 500 || [408, 423, 429].includes(error.status);
 }
+
+/** About a minute. */
+const maxTries = 15;
+
+/** Failures of the platform in a row, as while its API restarts. */
+export class Outage {
+  readonly #backOff = new BackOff({ firstMs: 250, maxMs: 5_000 });
+
+  /** The platform has answered. */
+  end(): void {
+    this.#backOff.reset();
+  }
+
+  /** Waits until the next try. @throws the error when it is a refusal, and after the last try */
+  async outlast(error: unknown): Promise<void> {
+    if (!isTransient(error) || this.#backOff.failures + 1 >= maxTries) throw error;
+    await this.#backOff.wait(error);
+  }
+}

@@ -39,7 +39,6 @@ interface Request {
   resolve: (results: ResultOf<ReadJob>[][]) => void;
   reject: (error: unknown) => void;
   timer: NodeJS.Timeout | undefined;
-  isAbandoned: boolean;
 }
 
 const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
@@ -77,7 +76,7 @@ export class SeriesChild {
       throw new SeriesBusy('Too many series reads at once.');
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<ReadJob>[][]>();
-    this.#requests.set(id, { job, resolve, reject, timer: undefined, isAbandoned: false });
+    this.#requests.set(id, { job, resolve, reject, timer: undefined });
     this.#queue.add(id, caller);
     const onAbort = () => this.#abandon(id, signal?.reason);
     signal?.addEventListener('abort', onAbort);
@@ -124,7 +123,7 @@ export class SeriesChild {
    */
   #abandon(id: number, reason: unknown): void {
     const request = this.#requests.get(id);
-    if (request === undefined || request.isAbandoned) return;
+    if (request === undefined) return;
     clearTimeout(request.timer);
     if (!this.#queue.isRunning(id)) {
       this.#queue.leave(id);
@@ -133,8 +132,9 @@ export class SeriesChild {
       return;
     }
     const { reject } = request;
+    // Where it is abandoned twice, the first reason stays.
     const ended = () => reject(reason);
-    Object.assign(request, { isAbandoned: true, resolve: ended, reject: ended });
+    Object.assign(request, { resolve: ended, reject: ended });
     this.#send({ kind: 'cancel', id });
     const child = this.#process;
     const timer = setTimeout(() => {

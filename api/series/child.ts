@@ -28,12 +28,12 @@ const threads = 2;
 const mostWhileReading = 3;
 const measureEveryMs = 50;
 
-const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
 interface Running {
   readonly connections: DuckDBConnection[];
   isCancelled: boolean;
 }
 
+const settings = JSON.parse(process.argv[2] ?? '{}') as ChildSettings;
 const running = new Map<number, Running>();
 
 const underWay = new Set<Promise<void>>();

@@ -1,7 +1,7 @@
 /** `sdp retention` and `sdp audit`: what is removed when it is old, and who did what. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '../../../client/api-client.ts';
-import { BackOff, isTransient } from '../../../client/back-off.ts';
+import { Outage } from '../../../client/back-off.ts';
 import type { AuditEntry } from '../../../client/types.ts';
 import { type AddCommand, type Cli, examples, instant, uuid, wholeNumber } from '../../cli.ts';
 import { UsageError } from '../../errors.ts';
@@ -10,8 +10,6 @@ import { namesOf } from '../../people.ts';
 import type { PlatformClient } from '../../platform-client.ts';
 
 const checkEveryMs = 1_000;
-/** Failed checks in a row: about a minute, as a restart of the API may take. */
-const maxTries = 15;
 /** A worker starts a retention run within a moment. */
 const quietChecks = 5;
 const waitsForWorker =
@@ -88,13 +86,12 @@ async function run(cli: Cli): Promise<void> {
  * @throws ApiError, NetworkError when it is refused, and after the last try
  */
 async function retentionState(platform: PlatformClient) {
-  const backOff = new BackOff({ firstMs: 250, maxMs: 5_000 });
+  const outage = new Outage();
   for (;;) {
     try {
       return await platform.call('GET /api/v2/admin/retention');
     } catch (error) {
-      if (!isTransient(error) || backOff.failures + 1 >= maxTries) throw error;
-      await backOff.wait(error);
+      await outage.outlast(error);
     }
   }
 }
