@@ -41,13 +41,16 @@ export async function sessionRunStage() {
     return task;
   }
 
+  function requireEnded(ended: Awaited<ReturnType<typeof endTask>>) {
+    if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
+  }
+
   async function finishTask(graph: Graph, task: ClaimedTask, identity = runner) {
-    await finish(database, identity, graph, task);
+    requireEnded(await finish(database, identity, graph, task));
   }
 
   async function end(taskId: string, report: TaskEnd) {
-    const ended = await endTask(database, { ...runner, taskId }, report, { digest: 'digest', jitter: 0 });
-    if (ended.kind !== 'ended') throw new Error(`The end was refused: ${JSON.stringify(ended)}`);
+    requireEnded(await endTask(database, { ...runner, taskId }, report, { digest: 'digest', jitter: 0 }));
   }
 
   function workflowEnded(graph: Graph) {
