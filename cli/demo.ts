@@ -33,7 +33,7 @@ interface Options {
 
 async function main(options: Options): Promise<void> {
   const running = await findPlatform(options.url ?? process.env.SDP_URL ?? addressOfPort(process.env.PORT));
-  // Nobody is asked for the password of a platform that is not there.
+  // Before a password is asked for: the platform may not be running.
   await new PlatformClient(running.address).call('GET /api/v2/health');
   const { platform, username } = await signedIn(running, options);
   console.log(`Signed in to ${running.address} as ${username}.`);

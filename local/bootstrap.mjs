@@ -92,7 +92,7 @@ function handOver(script, args) {
   });
 }
 
-/** npm passes a signal to its shell alone, which ends without telling us; that we have another parent then tells. */
+/** npm passes a signal to its shell alone, which ends without a signal to us. This process then has another parent. */
 function whenNpmIsGone(stop) {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

@@ -42,7 +42,7 @@ function readOwner(file) {
 export async function withFileLock(file, work, onWait) {
   mkdirSync(dirname(file), { recursive: true });
   const me = JSON.stringify({ pid: process.pid, startTime: processStart(process.pid) });
-  let told = false;
+  let hasReported = false;
   for (;;) {
     try {
       writeFileSync(file, me, { flag: 'wx' });
@@ -53,8 +53,8 @@ export async function withFileLock(file, work, onWait) {
     const owner = readOwner(file);
     if (isDead(file, owner)) {
       if (removeDeadLock(file)) continue;
-    } else if (!told && owner !== undefined) {
-      told = true;
+    } else if (!hasReported && owner !== undefined) {
+      hasReported = true;
       onWait?.(owner.pid);
     }
     await sleep(POLL_MILLISECONDS);

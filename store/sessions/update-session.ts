@@ -77,7 +77,7 @@ export async function updateSession(
   }
 }
 
-/** Named by a token that resolves nobody, the person who is stored keeps an identifier that tells more. */
+/** Whether the named person is the stored one. A token may resolve to no name; the stored identifier, which may have one, then stays. */
 function isKnown(person: Person | undefined, { emailKey }: StoredSession): boolean {
   return person !== undefined && isAnonymous(person.identifier) && person.key === emailKey;
 }
