@@ -220,7 +220,8 @@ test.each([
   expect([sent, notified, flushed, isWaiting]).toEqual([[[1, 'one']], said, [false, false], false]);
 });
 
-test('a task keeps its lease and its log when the thread that renews leases ends', async () => {
+/** A runner at its one task, whose thread that renews leases has just ended; `line` writes to the log of the task. */
+async function withoutThread() {
   const threads: Worker[] = [];
   const note = (thread: Worker) => void threads.push(thread);
   process.on('worker', note);
@@ -237,12 +238,28 @@ test('a task keeps its lease and its log when the thread that renews leases ends
     },
   });
   await eventually('the task is held', () => node.runs[0]?.claims[0] !== undefined);
-  const before = stage.server.journal.of('heartbeat').length;
   await threads[0]?.terminate();
+  const ended = async () => {
+    goOn.resolve();
+    const claim = await stage.ended(node);
+    expect(node.runs[0]?.claims).toHaveLength(1);
+    return claim.log.flatMap((call) => call.entries.map(({ message }) => message));
+  };
+  return { threads, stage, ended };
+}
+
+test('a task keeps its lease and its log when the thread that renews leases ends', async () => {
+  const { threads, stage, ended } = await withoutThread();
+  const before = stage.server.journal.of('heartbeat').length;
   await eventually('another thread goes on', () => threads.length === 2);
   await eventually('it renews the lease', () => stage.server.journal.of('heartbeat').length > before);
-  goOn.resolve();
-  const claim = await stage.ended(node);
-  expect(claim.log.flatMap((call) => call.entries.map(({ message }) => message))).toEqual(['the last line']);
-  expect(node.runs[0]?.claims).toHaveLength(1);
+  expect(await ended()).toEqual(['the last line']);
+});
+
+test('a line that is written while another thread that renews leases starts is kept', async () => {
+  const { ended } = await withoutThread();
+  const starting = Promise.withResolvers<void>();
+  process.once('worker', () => starting.resolve());
+  await starting.promise;
+  expect(await ended()).toEqual(['the last line']);
 });

@@ -59,6 +59,8 @@ export class Heartbeats {
       execArgv: [],
     });
     this.#thread = thread;
+    // Before it is ready: a line that is written meanwhile comes after its task then, or it would be lost.
+    for (const kept of this.#tasks.values()) this.#keepOn(kept);
     const ready = new Promise<void>((resolve, reject) => {
       thread.once('message', () => resolve());
       thread.once('error', reject);
@@ -144,6 +146,13 @@ export class Heartbeats {
     while (isUnderWay() && performance.now() < untilMs) Atomics.wait(clock, 0, 0, 10);
   }
 
+  /** A new thread goes on with a task of the one before. Its progress makes the first heartbeat come at once. */
+  #keepOn(kept: Kept): void {
+    kept.log.clear();
+    this.#post(keepMessage(kept));
+    this.#post({ kind: 'progress', taskId: kept.task.taskId, progress: kept.progress });
+  }
+
   #post(message: ToThread): void {
     this.#thread?.postMessage(message);
   }
@@ -183,11 +192,6 @@ export class Heartbeats {
     if (this.#isClosing) return;
     try {
       await this.start();
-      for (const kept of this.#tasks.values()) {
-        kept.log.clear();
-        this.#post(keepMessage(kept));
-        this.#post({ kind: 'progress', taskId: kept.task.taskId, progress: kept.progress });
-      }
     } catch (error) {
       this.#log('error', `no heartbeat thread: ${messageOf(error)}`);
     }
