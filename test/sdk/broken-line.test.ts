@@ -201,7 +201,8 @@ test.each([400, 413])(
     expect([sent, notified, flushed, isWaiting]).toEqual([
       [
         [1, 'one'],
-        [2, '1 lines were dropped before this one.', 'two'],
+        [2, '1 lines were dropped before this one.'],
+        [3, 'two'],
       ],
       [],
       [true, true],
@@ -220,8 +221,8 @@ test.each([
   expect([sent, notified, flushed, isWaiting]).toEqual([[[1, 'one']], said, [false, false], false]);
 });
 
-/** A runner at its one task, whose thread that renews leases has just ended; `line` writes to the log of the task. */
-async function withoutThread() {
+/** A runner at its one task, whose thread that renews leases has just ended. */
+async function withoutThread(untilEnd = Promise.resolve()) {
   const threads: Worker[] = [];
   const note = (thread: Worker) => void threads.push(thread);
   process.on('worker', note);
@@ -234,6 +235,7 @@ async function withoutThread() {
       task.progress({ phase: 'reading' });
       await goOn.promise;
       task.log.info('the last line');
+      await untilEnd;
       return 'no-output' as const;
     },
   });
@@ -262,4 +264,11 @@ test('a line that is written while another thread that renews leases starts is k
   process.once('worker', () => starting.resolve());
   await starting.promise;
   expect(await ended()).toEqual(['the last line']);
+});
+
+test('lines that no thread can send are counted, and said at the end of the task', async () => {
+  const another = Promise.withResolvers<void>();
+  const { ended } = await withoutThread(another.promise);
+  process.once('worker', () => another.resolve());
+  expect(await ended()).toEqual(['1 lines were dropped before this one.']);
 });

@@ -106,7 +106,8 @@ export class LogSender {
   async #drain(): Promise<void> {
     do {
       const count = this.#batchCount();
-      if (count === 0) return;
+      // At the end of the task it is said too that lines were dropped after the last one.
+      if (count === 0 && !(this.#isFlushing && this.#share.hasDropped)) return;
       const lines = this.#lines.slice(0, count);
       await this.#deliver(this.#body(lines), count);
       if (!this.#isOpen) return;

@@ -49,6 +49,10 @@ export class LogShare {
     Atomics.add(this.#counts, droppedLines, lines);
   }
 
+  get hasDropped(): boolean {
+    return Atomics.load(this.#counts, droppedLines) > 0;
+  }
+
   /** @returns the lines that were dropped since the last call */
   resetDropped(): number {
     return Atomics.exchange(this.#counts, droppedLines, 0);
