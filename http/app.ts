@@ -5,7 +5,7 @@ import helmet from 'koa-helmet';
 import type { Logger } from 'pino';
 import { type CallerKey, jsonBody } from './bodies/json-body.ts';
 import { roomForReply } from './bodies/reply-room.ts';
-import type { Call, RouteMiddleware } from './call.ts';
+import type { Call, Context, RouteMiddleware } from './call.ts';
 import type { ErrorStyle } from './errors.ts';
 import { overridden } from './method-override.ts';
 import { answered, type Fallback, identified, logged, refuseSmuggled, unrouted } from './middlewares.ts';
@@ -41,7 +41,15 @@ export type AppOptions = {
   readonly codedPrefixes?: readonly string[];
 };
 
-const isDestroyed = (body: unknown) => body instanceof Readable && body.destroyed;
+/**
+ * Whether the caller has left while it read, which is no fault of the platform; the line of the request says so. A stream of
+ * the platform that breaks off ends the connection with the same errors: with its own, or before the reply is closed.
+ */
+function hasLeft(error: NodeJS.ErrnoException, { req, res, body }: Koa.Context): boolean {
+  if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return res.closed;
+  const isOfStream = body instanceof Readable && body.errored === error;
+  return error === req.socket.errored && !isOfStream;
+}
 
 export function createApp({
   log,
@@ -54,14 +62,9 @@ export function createApp({
     codedPrefixes.some((prefix) => path.startsWith(prefix)) ? 'coded' : 'common';
   const app = new Koa<Call>();
   app.silent = true;
-  app.on('error', (error: NodeJS.ErrnoException, context?: Koa.Context) => {
-    // A caller that leaves while it reads is no fault of the platform; the line of the request says so. A stream of the
-    // platform that breaks off has the same code, but comes before the reply is closed. Its error may be the connection's
-    // too, when it has ended it: a caller that resets the connection does so before the stream ends.
-    const hasLeft =
-      (error.code === 'ERR_STREAM_PREMATURE_CLOSE' && context?.res.closed === true) ||
-      (error === context?.req.socket.errored && !isDestroyed(context.body));
-    if (!hasLeft) log.error({ err: error }, 'app error');
+  app.on('error', (error: NodeJS.ErrnoException, context?: Context) => {
+    if (context !== undefined && hasLeft(error, context)) return;
+    (context?.state.log ?? log).error({ err: error }, 'app error');
   });
   return app
     .use(securityHeaders(options.isBehindTls === true))

@@ -3,7 +3,7 @@
 import { Problem } from '../../domain/errors.ts';
 import { quote } from '../../domain/issue.ts';
 import { channelKey } from '../../domain/recordings/channel-key.ts';
-import type { DimensionSource } from '../../store/dashboards/dimension-sources.ts';
+import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 import type { NamedChannel } from '../series/protocol.ts';
 import type { SeriesRecording } from '../series/reader.ts';
 import { type DerivedDefinition, findDerived } from './find-derived.ts';
@@ -42,15 +42,7 @@ export function findChannels(question: ChannelQuestion): RequestedChannel[] {
   const { sources, channels, derived = [] } = question;
   const computed = findDerived(sources, derived);
   const most = seriesLimits.channels - computed.length;
-  const all = sources.flatMap((source) =>
-    source.channels.map(
-      (channel): RequestedChannel => ({ key: channelKey(source.outputId, channel.id), source, channel }),
-    ),
-  );
-  const stored =
-    channels === undefined
-      ? all.filter((wanted) => isDrawable(question, wanted, computed)).slice(0, Math.max(0, most))
-      : named(all, channels);
+  const stored = channels === undefined ? firstDrawable(question, computed, most) : named(sources, channels);
   const wanted = [...stored, ...computed];
   // Without any channel to draw, nothing else would find it missing.
   if (wanted.length === 0) checkAxes(question);
@@ -62,7 +54,14 @@ export function findChannels(question: ChannelQuestion): RequestedChannel[] {
   return wanted;
 }
 
-function named(all: readonly RequestedChannel[], channels: readonly string[]): RequestedChannel[] {
+const requested = (source: DimensionSource, channel: DimensionChannel): RequestedChannel => ({
+  key: channelKey(source.outputId, channel.id),
+  source,
+  channel,
+});
+
+function named(sources: readonly DimensionSource[], channels: readonly string[]): RequestedChannel[] {
+  const all = sources.flatMap((source) => source.channels.map((channel) => requested(source, channel)));
   const byKey = new Map(all.map((wanted) => [wanted.key, wanted]));
   const byName = Map.groupBy(all, ({ channel }) => channel.name);
   const found = channels.flatMap((text) => {
@@ -77,18 +76,36 @@ function named(all: readonly RequestedChannel[], channels: readonly string[]): R
 const isOverRows = ({ x, split }: ChannelQuestion) => x !== undefined || split !== undefined;
 
 /**
- * Whether a channel is read that the call does not name. With `x` or `split`: numbers and booleans of recordings that have
- * both. With `sameRows`: numbers and booleans.
+ * The channels that are read where the call names none: the first ones. With `x` or `split`: numbers and booleans of
+ * recordings that have both. With `sameRows`: numbers and booleans.
  */
-function isDrawable(
+function firstDrawable(
   question: ChannelQuestion,
-  { source, channel }: RequestedChannel,
   computed: readonly RequestedChannel[],
-): boolean {
-  if (!isOverRows(question)) return question.sameRows !== true || channel.type !== 'text';
-  const axes = [question.x, question.split].filter((text) => text !== undefined);
-  const ids = axes.map((text) => channelsNamed(source, text)[0]?.id ?? computedOf(computed, source, text));
-  return channel.type !== 'text' && !ids.includes(channel.id) && !ids.includes(undefined);
+  most: number,
+): RequestedChannel[] {
+  const found: RequestedChannel[] = [];
+  const takesTexts = !isOverRows(question) && question.sameRows !== true;
+  for (const source of question.sources) {
+    const axes = axisIds(question, source, computed);
+    if (axes.includes(undefined)) continue;
+    for (const channel of source.channels) {
+      if (found.length >= most) return found;
+      if ((takesTexts || channel.type !== 'text') && !axes.includes(channel.id))
+        found.push(requested(source, channel));
+    }
+  }
+  return found;
+}
+
+/** Undefined for an axis that the recording lacks. */
+function axisIds(
+  { x, split }: ChannelQuestion,
+  source: DimensionSource,
+  computed: readonly RequestedChannel[],
+): (string | undefined)[] {
+  const axes = [x, split].filter((text) => text !== undefined);
+  return axes.map((text) => channelsNamed(source, text)[0]?.id ?? computedOf(computed, source, text));
 }
 
 function checkAxes({ sources, ...question }: ChannelQuestion): void {

@@ -1,5 +1,5 @@
 /** A channel of one recording that a request asks for. */
-import { channelKey } from '../../domain/recordings/channel-key.ts';
+import { channelKey, outputIdOfKey } from '../../domain/recordings/channel-key.ts';
 import type { Derived } from '../../domain/recordings/derived-syntax.ts';
 import type { DimensionChannel, DimensionSource } from '../../store/dashboards/dimension-sources.ts';
 
@@ -13,6 +13,9 @@ export type RequestedChannel = {
 
 /** A key names one channel of a recording, a name all so named. */
 export function channelsNamed(source: DimensionSource, text: string): readonly DimensionChannel[] {
-  const byKey = source.channels.find(({ id }) => channelKey(source.outputId, id) === text);
+  const mayBeKey = outputIdOfKey(text) === source.outputId;
+  const byKey = mayBeKey
+    ? source.channels.find(({ id }) => channelKey(source.outputId, id) === text)
+    : undefined;
   return byKey === undefined ? source.channels.filter(({ name }) => name === text) : [byKey];
 }
