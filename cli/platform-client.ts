@@ -219,12 +219,11 @@ function ingestPathOf(route: string, urlPath: string): string {
 function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {
   const answered = new Promise<unknown>((resolve, reject) => {
     const broken = (cause: unknown) => {
-      const isKnown = cause instanceof NetworkError;
-      reject(
-        isKnown
-          ? cause
-          : new NetworkError(`The connection to ${address} broke during the upload.`, { cause }),
-      );
+      if (cause instanceof NetworkError) return reject(cause);
+      const { syscall = '' } = cause as NodeJS.ErrnoException;
+      const isUnsent = ['connect', 'getaddrinfo'].includes(syscall);
+      const sentence = `The connection to ${address} broke during the upload.`;
+      reject(isUnsent ? unanswered(address, cause) : new NetworkError(sentence, { cause }));
     };
     outgoing.on('error', broken);
     outgoing.on('response', (response) => {

@@ -36,6 +36,15 @@ test.each([
   await expect(transfer()).rejects.toBeInstanceOf(NetworkError);
 });
 
+test('a platform that is not there breaks no upload: it does not answer', async () => {
+  const gone = createServer();
+  await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+  await new Promise((resolve) => gone.close(resolve));
+  const sent = new PlatformClient(address).upload(7, file, {}, () => undefined);
+  await expect(sent).rejects.toThrow(new NetworkError(`${address} does not answer.`));
+});
+
 /** More than the buffers of a connection. */
 const longBytes = 32 * 1024 * 1024;
 const long = join(folder, 'long.csv');
