@@ -98,15 +98,15 @@ export class PlatformClient extends ApiClient {
     const state = await stat(file);
     const over = new AbortController();
     let resumedAtBytes: number | undefined;
-    const giveUpAfter = (ms: number) => setTimeout(() => over.abort(this.#silent(ms)), ms).unref();
-    let timer = giveUpAfter(this.silenceMs);
+    const abortAfter = (ms: number) => setTimeout(() => over.abort(this.#silent(ms)), ms).unref();
+    let timer = abortAfter(this.silenceMs);
     const reading: PathReading = {
       file: state,
       bytesPerSecond: this.bytesPerSecond,
       onRead: (start) => (resumedAtBytes ??= start),
       onEnd: () => {
         clearTimeout(timer);
-        timer = giveUpAfter(this.assemblyMs);
+        timer = abortAfter(this.assemblyMs);
       },
       over,
     };
