@@ -14,6 +14,8 @@ export interface Cli {
   connect(): Promise<PlatformClient>;
   /** The result of a command: JSON from the platform for programs, else a text for people. */
   print(result: unknown, forPeople: () => string): void;
+  /** A line for people beside the result, on the standard error: for programs that has errors alone. */
+  note(line: string): void;
   /** What is shown once. The standard output has the secret alone, for `TOKEN=$(sdp tokens ...)`, and the other one the notes. */
   printSecret(result: unknown, secret: string, notes: string): void;
 }
@@ -42,9 +44,12 @@ export function cliOf(program: Command): Cli {
       const printed = options().json === true ? JSON.stringify(result ?? null, null, 2) : forPeople();
       if (printed !== '') console.log(printed);
     },
+    note(line) {
+      if (!this.isJson) console.error(line);
+    },
     printSecret(result, secret, notes) {
       this.print(result, () => secret);
-      if (!this.isJson) console.error(notes);
+      this.note(notes);
     },
   };
 }

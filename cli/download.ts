@@ -10,7 +10,7 @@ import { NetworkError } from '../client/errors.ts';
 import { whenInterrupted } from './interrupted.ts';
 import { singleLine } from './output.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { Progress } from './progress.ts';
+import type { Progress } from './progress.ts';
 
 /** The platform decodes compressed bytes, so that length and bytes are those of the file. */
 export const plainBytes = { 'accept-encoding': 'identity' };
@@ -35,14 +35,15 @@ export async function downloadOutput(
   platform: PlatformClient,
   nodeOutputId: number,
   out: string | undefined,
+  progress: Progress,
 ): Promise<Downloaded> {
   const name = `output-${nodeOutputId}`;
   try {
-    return await download(await openOutput(platform, nodeOutputId), out, name);
+    return await download(await openOutput(platform, nodeOutputId), out, name, progress);
   } catch (error) {
     // What a stream has cannot be taken back.
     if (!(error instanceof OtherBytes) || (out !== undefined && (await isStream(out)))) throw error;
-    return await download(await openThroughPlatform(platform, nodeOutputId), out, name);
+    return await download(await openThroughPlatform(platform, nodeOutputId), out, name, progress);
   }
 }
 
@@ -103,10 +104,10 @@ export async function download(
   response: Response,
   out: string | undefined,
   fallbackName: string,
+  progress: Progress,
 ): Promise<Downloaded> {
   const file = await fileFor(out, nameIn(response.headers.get('content-disposition')) ?? fallbackName);
   const totalBytes = Number(response.headers.get('content-length') ?? 0);
-  const progress = new Progress();
   // Of this process alone: two commands may download to the same name at once.
   const partial = (await isStream(file)) ? undefined : `${file}.${process.pid}.part`;
   const body = response.body === null ? Readable.from([]) : Readable.fromWeb(response.body as never);

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { ApiClient, type Bearer, filled, type Reply } from '../client/api-client.ts';
 import { NetworkError, refusalOf, unanswered } from '../client/errors.ts';
 import { type SentFile, sendResumable } from '../client/resumable.ts';
-import { pathReader, requireUnchanged, throttled } from './uploads/file-parts.ts';
+import { type PathReading, pathReader, requireUnchanged, throttled } from './uploads/file-parts.ts';
 import { unfinishedUploads } from './uploads/unfinished.ts';
 
 const uploadRoute = 'POST /api/v2/node-instance/{nodeInstanceId}/outputs/data';
@@ -32,6 +32,8 @@ export class PlatformClient extends ApiClient {
   readonly bearer: CommandBearer;
   /** A transfer in which no byte passes for so long is given up; the Python agent waits as long. */
   silenceMs = 120_000;
+  /** The same after the last byte of a long upload: a store may need minutes to put it together. */
+  assemblyMs = 600_000;
   /** Most bytes a second of an upload; absent: as fast as the line is. */
   bytesPerSecond: number | undefined;
 
@@ -94,13 +96,23 @@ export class PlatformClient extends ApiClient {
   ): Promise<SentInPieces> {
     const endpoint = this.address + path;
     const state = await stat(file);
-    const unreadable = new AbortController();
+    const over = new AbortController();
     let resumedAtBytes: number | undefined;
-    const onRead = (start: number) => (resumedAtBytes ??= start);
-    const timer = setTimeout(() => unreadable.abort(this.#silent()), this.silenceMs);
+    const abortAfter = (ms: number) => setTimeout(() => over.abort(this.#silent(ms)), ms).unref();
+    let timer = abortAfter(this.silenceMs);
+    const reading: PathReading = {
+      file: state,
+      bytesPerSecond: this.bytesPerSecond,
+      onRead: (start) => (resumedAtBytes ??= start),
+      onEnd: () => {
+        clearTimeout(timer);
+        timer = abortAfter(this.assemblyMs);
+      },
+      over,
+    };
     const sent = await sendResumable({
       file: { size: state.size },
-      fileReader: pathReader(file, state, this.bytesPerSecond, unreadable, onRead),
+      fileReader: pathReader(file, reading),
       endpoint,
       metadata,
       // An upload keeps the type and metadata with which it began: others begin another upload.
@@ -111,8 +123,11 @@ export class PlatformClient extends ApiClient {
         timer.refresh();
         onProgress(sentBytes, totalBytes);
       },
-      signal: unreadable.signal,
-    }).finally(() => clearTimeout(timer));
+      signal: over.signal,
+    }).finally(() => {
+      over.abort();
+      clearTimeout(timer);
+    });
     return { ...sent, resumedAtBytes: resumedAtBytes ?? 0 };
   }
 
@@ -191,8 +206,8 @@ export class PlatformClient extends ApiClient {
     throw refusalOf({ status, header: (name) => response.headers[name]?.toString(), text });
   }
 
-  #silent(): NetworkError {
-    return new NetworkError(`${this.address} has been silent for ${this.silenceMs / 1000} s.`);
+  #silent(ms = this.silenceMs): NetworkError {
+    return new NetworkError(`${this.address} has been silent for ${ms / 1000} s.`);
   }
 }
 
@@ -204,12 +219,11 @@ function ingestPathOf(route: string, urlPath: string): string {
 function answerOf(outgoing: ClientRequest, address: string): Promise<unknown> {
   const answered = new Promise<unknown>((resolve, reject) => {
     const broken = (cause: unknown) => {
-      const isKnown = cause instanceof NetworkError;
-      reject(
-        isKnown
-          ? cause
-          : new NetworkError(`The connection to ${address} broke during the upload.`, { cause }),
-      );
+      if (cause instanceof NetworkError) return reject(cause);
+      const { syscall = '' } = cause as NodeJS.ErrnoException;
+      const isUnsent = ['connect', 'getaddrinfo'].includes(syscall);
+      const sentence = `The connection to ${address} broke during the upload.`;
+      reject(isUnsent ? unanswered(address, cause) : new NetworkError(sentence, { cause }));
     };
     outgoing.on('error', broken);
     outgoing.on('response', (response) => {

@@ -42,6 +42,12 @@ export class Progress {
     this.#draw();
   }
 
+  /** Removes a transfer's bar. */
+  drop(name: string): void {
+    this.#bars.delete(name);
+    this.#draw();
+  }
+
   /** Removes a transfer's bar and prints how it ended. */
   end(name: string, line: string): void {
     this.#bars.delete(name);

@@ -9,6 +9,7 @@ import { download, downloadOutput, plainBytes } from '../download.ts';
 import { UsageError } from '../errors.ts';
 import { bytes, type Columns, facts, pagedTable, table, time } from '../output.ts';
 import type { PlatformClient } from '../platform-client.ts';
+import { Progress } from '../progress.ts';
 import { addReportSchedules } from './report-schedules.ts';
 
 /** A session by its id, a node instance by its number. */
@@ -114,7 +115,7 @@ const addBytes: AddCommand = (outputs, cli) => {
       } = await newestOutputs(platform, sessionId, 1, { nodeInstanceId: node });
       if (newest === undefined) throw new ApiError({ status: 404, message: `Node ${node} has no output.` });
       if (save === undefined) return cli.print(newest, () => outputFacts(newest));
-      const saved = await downloadOutput(platform, newest.id, save);
+      const saved = await downloadOutput(platform, newest.id, save, new Progress(cli.isJson));
       if (save !== '-') cli.print({ ...newest, ...saved }, () => '');
     });
   outputs
@@ -124,7 +125,8 @@ const addBytes: AddCommand = (outputs, cli) => {
     .option('-o, --out <file>', 'name of the file; - writes to standard output')
     .addHelpText('after', examples('outputs download 502', 'outputs download 502 -o - | head'))
     .action(async (output: number, { out }: { out?: string }) => {
-      const saved = await downloadOutput(await cli.connect(), output, out);
+      const progress = new Progress(cli.isJson);
+      const saved = await downloadOutput(await cli.connect(), output, out, progress);
       if (out !== '-') cli.print(saved, () => '');
     });
   outputs
@@ -235,7 +237,8 @@ export const addReports: AddCommand = (program, cli) => {
         query: { option: key, userId: user, ...rest },
         headers: plainBytes,
       });
-      const saved = await download(report, out, `report.${rest.format ?? 'xlsx'}`);
+      const name = `report.${rest.format ?? 'xlsx'}`;
+      const saved = await download(report, out, name, new Progress(cli.isJson));
       if (out !== '-') cli.print(saved, () => '');
     });
   addReportSchedules(reports, cli);

@@ -50,7 +50,7 @@ export const addReplay: AddCommand = (program, cli) => {
         const result = await runCase(runner, saved.folder, out, cli.isJson);
         const same = isSame(result);
         if (cli.isJson) cli.print({ ...saved, result, same }, () => '');
-        console.error(compareOutcomes(saved.attempt, result));
+        cli.note(compareOutcomes(saved.attempt, result));
         if (!same) process.exitCode = exitCodes.failed;
       } finally {
         await rm(temporary, { recursive: true, force: true });
@@ -82,12 +82,10 @@ async function fetchCase(
   const saved = await saveCase(platform, { runId, attempt }, folder);
   const outputs = saved.expected === undefined ? 'no expected outputs' : `outputs: ${saved.expected}`;
   const place = save === undefined ? '' : `, saved in ${save}`;
-  console.error(
-    `Run ${runId}, attempt ${saved.attempt?.number}: inputs: ${saved.inputs}, ${outputs}${place}.`,
-  );
-  if (saved.isCut) console.error('The run had more inputs than a replay lists: the case has the oldest.');
+  cli.note(`Run ${runId}, attempt ${saved.attempt?.number}: inputs: ${saved.inputs}, ${outputs}${place}.`);
+  if (saved.isCut) cli.note('The run had more inputs than a replay lists: the case has the oldest.');
   if (saved.inputsRemoved > 0)
-    console.error(
+    cli.note(
       `Inputs that the attempt had and the platform no longer has: ${saved.inputsRemoved}. The replay goes without them.`,
     );
   return saved;

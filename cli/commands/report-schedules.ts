@@ -5,6 +5,7 @@ import { type AddCommand, examples, id, uuid, wholeNumber } from '../cli.ts';
 import { download, plainBytes } from '../download.ts';
 import { findProject } from '../find-by-name.ts';
 import { bytes, table, time } from '../output.ts';
+import { Progress } from '../progress.ts';
 
 const exampleId = '0198ee21-7d40-7c1a-9e55-2f6b8c0d3a72';
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
@@ -157,7 +158,7 @@ const addFiles: AddCommand = (reports, cli) => {
         params: { id: one },
         headers: plainBytes,
       });
-      const saved = await download(file, out, 'report');
+      const saved = await download(file, out, 'report', new Progress(cli.isJson));
       if (out !== '-') cli.print(saved, () => '');
     });
 };

@@ -84,7 +84,8 @@ async function watch(cli: Cli, folder: string, options: WatchFolderOptions): Pro
       moveTo: options.moveTo === undefined ? undefined : resolve(options.moveTo),
       mark: options.mark === true,
       once: options.once === true,
-      send,
+      // It sends files for years, and their bars must not stay.
+      send: (file, metadata) => send(file, metadata).finally(() => progress.drop(file.path)),
       say,
     },
     await Journal.open(resolve(folder)),

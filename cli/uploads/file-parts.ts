@@ -2,28 +2,32 @@
 import { createReadStream, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileReader } from 'tus-js-client';
 
-/**
- * Reads a file by its path, so that every try begins where the upload is.
- * @param unreadable is aborted with the error when the file cannot be read on: tus-js-client listens to no stream
- * @param onRead called with the place from which it is read
- */
-export function pathReader(
-  path: string,
-  file: Stats,
-  bytesPerSecond: number | undefined,
-  unreadable: AbortController,
-  onRead: (start: number) => void,
-): FileReader {
+export interface PathReading {
+  /** The file as it was before its first byte was sent. */
+  readonly file: Stats;
+  readonly bytesPerSecond: number | undefined;
+  /** Called with the place from which it is read. */
+  readonly onRead: (start: number) => void;
+  /** Called when its last byte was read. */
+  readonly onEnd: () => void;
+  /** Aborted with the error when the file cannot be read on, which tus-js-client would not hear; aborting it closes the file. */
+  readonly over: AbortController;
+}
+
+/** Reads a file by its path, so that every try begins where the upload is. */
+export function pathReader(path: string, reading: PathReading): FileReader {
+  const { file, bytesPerSecond, onRead, onEnd, over } = reading;
   const { size } = file;
   const slice = (start: number, end: number): Readable & { size?: number } => {
     const to = Math.min(end, size);
     const bytes = createReadStream(path, { start, end: to - 1 });
     const passed = throttled(bytesPerSecond, () => requireUnchanged(path, file));
-    passed.on('error', (error) => unreadable.abort(error));
-    bytes.on('error', (error) => passed.destroy(error)).pipe(passed);
+    // A request that breaks leaves its body as it is, and with it the open file.
+    pipeline(bytes, passed, { signal: over.signal }).then(onEnd, (error) => over.abort(error));
     return Object.assign(passed, { size: to - start });
   };
   const source = {

@@ -1,9 +1,11 @@
-/** What the command line asks a person for, at a terminal. */
+/** What the command line asks a person for, and shows them, at a terminal. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { runnerStage } from '../support/runner.ts';
+import { captures } from './capture-agent.ts';
 import { commandLine } from './support.ts';
 
 /** Runs a program at a terminal of its own. */
@@ -16,6 +18,7 @@ function typed(
   program: 'sdp' | 'demo',
   args: readonly string[],
   answers: readonly (readonly [question: string, answer: string])[],
+  more: Readonly<Record<string, string>> = {},
 ) {
   const path = fileURLToPath(new URL(`../../cli/${program}.ts`, import.meta.url));
   const command = [process.execPath, path, ...args].map((word) => `'${word}'`).join(' ');
@@ -26,6 +29,7 @@ function typed(
       DATA_DIR: folder,
       SDP_URL: api.url,
       TERM: 'xterm',
+      ...more,
     },
   });
   const left = [...answers];
@@ -72,5 +76,18 @@ test.runIf(existsSync(terminal))(
     expect(refused).toEqual({ code: 1, shown: expect.stringContaining('Cancelled.') });
     const shown = await runSdp(['sessions', 'show', sessionId], asAdmin);
     expect(shown.code).toBe(0);
+  },
+);
+
+test.runIf(existsSync(terminal))(
+  'the agent shows the file that it sends, and none that it has sent',
+  async () => {
+    const { sessionId } = await chainOf(1);
+    const path = captures(join(folder, 'captures'), { 'a.csv': 'a', 'b.csv': 'b', 'c.csv': 'c' });
+    const args = ['watch-folder', path, '--session', sessionId, '--settle', '1', '--once'];
+    const { code, shown } = await typed('sdp', args, [], { SDP_TOKEN: people.adminToken });
+    expect([code, shown]).toEqual([0, expect.stringMatching(/a\.csv: output [\s\S]+c\.csv: output /)]);
+    const drawnAtOnce = [...shown.matchAll(/\u001b\[(\d+)A/g)].map(([, lines]) => Number(lines));
+    expect(Math.max(...drawnAtOnce)).toBe(1);
   },
 );

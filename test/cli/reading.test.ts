@@ -92,6 +92,9 @@ test('reports are listed and saved under the name from the platform', async () =
   const listed = await sdp(['reports', 'list']);
   expect([saved.code, listed.code]).toEqual([0, 0]);
   expect(listed.out).toMatch(/^KEY +NAME +DEFAULT/);
+  const file = join(folder, 'report.csv');
+  const quiet = await sdp(['reports', 'download', '--format', 'csv', '-o', file, '--json']);
+  expect([JSON.parse(quiet.out).file, quiet.err]).toEqual([file, '']);
 });
 
 test('a report is scheduled, run, listed and fetched by commands', async () => {

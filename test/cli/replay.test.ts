@@ -193,8 +193,9 @@ test('a replay is saved as a case with the bytes as stored, and never over other
   const { runId, taskId } = await completedRun();
   const saved = join(folder, 'case');
   const ended = await runSdp(['replay', runId, '--save', saved, '--json'], environment);
-  expect([ended.code, JSON.parse(ended.out)]).toEqual([
+  expect([ended.code, ended.err, JSON.parse(ended.out)]).toEqual([
     0,
+    '',
     expect.objectContaining({ inputs: 1, expected: 1 }),
   ]);
   const { task, inputs, state } = JSON.parse(readFileSync(join(saved, 'case.json'), 'utf8'));

@@ -74,7 +74,8 @@ test('a session is created by names of project and template; its nodes and newes
   const saved = join(folder, 'saved.csv');
   expect((await sdp(['outputs', 'latest', String(node), '--save', saved])).code).toBe(0);
   expect(readFileSync(saved, 'utf8')).toBe('a\n2\n');
-  await json('outputs', 'latest', String(node), '--save', folder);
+  const quiet = await sdp(['outputs', 'latest', String(node), '--save', folder, '--json']);
+  expect([JSON.parse(quiet.out).sizeBytes, quiet.err]).toEqual([4, '']);
   expect(
     readFileSync(join(folder, readdirSync(folder).find((name) => name.startsWith('lap.csv-'))!), 'utf8'),
   ).toBe('a\n2\n');

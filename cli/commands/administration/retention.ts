@@ -69,7 +69,7 @@ async function run(cli: Cli): Promise<void> {
     const { runs } = await retentionState(platform);
     const found = runs.find(({ id }) => id === asked.id);
     if (found === undefined || found.endedAt === null) {
-      if (found?.startedAt === null && checks === quietChecks) console.error(waitsForWorker);
+      if (found?.startedAt === null && checks === quietChecks) cli.note(waitsForWorker);
       await delay(checkEveryMs);
       continue;
     }

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+import time
 from contextlib import ExitStack
 from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +132,7 @@ class Uploads:
         self.received = b""
         self.offsets: list[int] = []
 
-    def open(self, method: str, path: str, *, headers: Any = None, body: Any = b"", meter: Any = None) -> Any:
+    def open(self, method: str, path: str, *, headers: Any = None, body: Any = b"", **_: Any) -> Any:
         if method == "POST":
             self.keys.append(headers["idempotency-key"])
         failures = self.failures.get(method, [])
@@ -169,6 +172,32 @@ def test_an_upload_that_the_platform_no_longer_has_is_begun_anew_once() -> None:
     assert len(set(uploads.keys)) == 2
     with pytest.raises(ApiError, match="gone"):
         sent(Uploads(HEAD=[gone, gone]))
+
+
+def test_a_store_that_puts_an_upload_together_may_be_silent_for_longer_than_the_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    silence = 0.2
+    monkeypatch.setattr("sdp.client.api._SILENCE_SECONDS", silence)
+
+    class Store(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            received = self.rfile.read(int(self.headers.get("content-length") or 0))
+            if self.command == "PATCH":
+                time.sleep(3 * silence)
+            self.send_response(204)
+            for name, value in {"location": "/one", "upload-offset": len(received), "x-platform-output-id": 7}.items():
+                self.send_header(name, str(value))
+            self.end_headers()
+
+        do_POST = do_HEAD = do_PATCH = answer
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Store) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        api = Api(f"http://127.0.0.1:{server.server_port}", "t", None, None, 0.0)
+        assert ResumableUpload(api, "/uploads", memoryview(b"0123456789"), {}).send(0.0) == 7
+        api.close()
+        server.shutdown()
 
 
 def test_an_upload_leaves_room_on_the_line_and_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from typing import Any
+
 import pytest
+import sdp
 from conftest import RunnerProcess
 from platform_double import PlatformDouble
 
@@ -89,3 +94,23 @@ async def work(task):
     double.until(lambda: task.end)
     assert task.end == ("complete", {"outcome": "completed"})
     assert list(task.outputs.values()) == [b"the other"]
+
+
+def test_a_runner_that_has_stopped_leaves_no_thread_and_nothing_at_work(double: PlatformDouble) -> None:
+    before = set(threading.enumerate())
+    task = double.offer(b"x")
+    left: list[asyncio.Task[bool]] = []
+
+    @sdp.runner(name="work")
+    async def work(task: sdp.AsyncTask[Any]) -> None:
+        async for item in task.inputs("all"):
+            await item.text()
+        left.append(asyncio.ensure_future(asyncio.Event().wait()))
+
+    running = sdp.start(work, url=double.url, token=double.token, wait_seconds=1)
+    double.until(lambda: task.end)
+    running.stop()
+    # Those for calls that wait are of the process, and the double has one for each connection.
+    kept = ("sdp-wait", "Thread-")
+    double.until(lambda: all(thread.name.startswith(kept) for thread in set(threading.enumerate()) - before))
+    assert left[0].cancelled()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,11 @@ def test_an_address_that_is_none_is_told_in_a_sentence(url: str) -> None:
     with pytest.raises(sdp.SettingsError) as told:
         sdp.start(work, url=url, token="hrt_x")
     assert told.value.problems == ("Set SDP_URL to the platform's base address, for example http://127.0.0.1:8080.",)
+
+
+def test_a_runner_that_is_run_in_a_thread_says_what_starts_it_there() -> None:
+    with ThreadPoolExecutor() as threads, pytest.raises(RuntimeError, match=r"sdp\.start\(\)"):
+        threads.submit(sdp.Runner(lambda _: None).run, url="http://127.0.0.1:9", token="hrt_x").result()
 
 
 def test_an_output_whose_watermark_is_refused_is_not_written_in_a_test_as_on_the_platform() -> None:

@@ -5,18 +5,19 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { download, OtherBytes } from '../../../cli/download.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { download as downloadWith, OtherBytes } from '../../../cli/download.ts';
+import { Progress } from '../../../cli/progress.ts';
 import { NetworkError } from '../../../client/errors.ts';
 
 function emptyFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'sdp-download-'));
   onTestFinished(() => rmSync(path, { recursive: true }));
-  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  onTestFinished(() => said.mockRestore());
   return path;
 }
 
+const download = (response: Response, out: string, name: string) =>
+  downloadWith(response, out, name, new Progress(true));
 const tagOf = (text: string) => ({ etag: `"${createHash('sha256').update(text).digest('hex')}"` });
 const whole = (text: string, headers: Record<string, string> = {}) =>
   new Response(text, { headers: { 'content-length': String(text.length), ...tagOf(text), ...headers } });

@@ -124,6 +124,7 @@ class HttpClient:
         headers: Headers | None = None,
         body: Body | None = None,
         silence_seconds: float = 60.0,
+        answer_seconds: float | None = None,
         scope: Scope | None = None,
         sent: Sent | None = None,
         redirects: bool = False,
@@ -131,6 +132,7 @@ class HttpClient:
         """Sends a request and returns the answer of a status below 300, with `redirects` also of AT_STORE.
 
         Raises ApiError for any other status, NetworkError when no answer comes, and the error of an ended scope.
+        `answer_seconds`: the longest silence after the last byte, where that is another one.
         """
         scope = scope or Scope()
         all_headers: dict[str, str | bytes] = {**self._headers, **(headers or {})}
@@ -139,7 +141,8 @@ class HttpClient:
         connection = self._connection(silence_seconds)
         try:
             scope.enter(connection)
-            answer = self._exchange(connection, scope, method, self._base + path, _chunks(body, sent), all_headers)
+            chunks = _chunks(body, sent)
+            answer = self._exchange(connection, scope, method, self._base + path, chunks, all_headers, answer_seconds)
             if answer.status >= 300 and not (redirects and answer.status == AT_STORE):
                 raise _refusal_of(answer)
             return answer
@@ -161,6 +164,7 @@ class HttpClient:
         path: str,
         body: Iterator[Bytes] | None,
         headers: dict[str, str | bytes],
+        answer_seconds: float | None,
     ) -> Answer:
         if connection.sock is None:
             connect(connection)
@@ -173,6 +177,8 @@ class HttpClient:
                 return Answer(self, connection, scope)
             except NETWORK_FAULTS:
                 raise error from None
+        if answer_seconds is not None:
+            connection.sock.settimeout(answer_seconds)
         return Answer(self, connection, scope)
 
     def put_back(self, connection: http.client.HTTPConnection) -> None:

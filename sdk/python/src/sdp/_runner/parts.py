@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass
 
 from .._calls.connection import Connection
 from .._calls.scope import Scope, Signal
@@ -30,13 +30,31 @@ class SharedLoop:
                 threading.Thread(target=_run_on, args=(self._loop,), name="sdp-loop", daemon=True).start()
             return self._loop
 
+    def close(self) -> None:
+        """Ends the loop and its threads, when nothing uses it any more."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
 
 def _run_on(loop: asyncio.AbstractEventLoop) -> None:
     """`SystemExit` and `KeyboardInterrupt` of one task end the loop, which the other tasks and the report still need."""
     while True:
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
-            return
+            break
+    with closing(loop):
+        loop.run_until_complete(_end_left(loop))
+
+
+async def _end_left(loop: asyncio.AbstractEventLoop) -> None:
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()
 
 
 @dataclass(frozen=True)
@@ -54,7 +72,7 @@ class RunnerParts:
     """Set when running tasks must end."""
     leaving: Scope
     """Set when the runner stops waiting for the platform's answers."""
-    loop: SharedLoop = field(default_factory=SharedLoop)
+    loop: SharedLoop
 
     @property
     def templates(self) -> list[str]:

@@ -43,6 +43,8 @@ def run(runner: RunnerDefinition, **options: Any) -> None:
         from ..testing.replay import replay
 
         _exit(replay(runner, case, os.environ.get("SDP_REPLAY_OUT") or None))
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("run() takes the signals of the process, which only its main thread can; here use sdp.start().")
     # Prints the stack where native code crashes; a standard error that is no file cannot have it.
     with suppress(AttributeError, OSError, RuntimeError, ValueError):
         faulthandler.enable()

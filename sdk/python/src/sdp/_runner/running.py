@@ -17,7 +17,7 @@ from .._outputs.upload import OutputLimits
 from .._version import VERSION
 from ..errors import SdpError
 from .definition import RunnerDefinition
-from .parts import RunnerParts
+from .parts import RunnerParts, SharedLoop
 from .settings import Settings, read_settings
 from .slot import Slot
 
@@ -44,6 +44,7 @@ class RunningRunner:
         self._stopping = Signal()
         self._aborting = Signal()
         self._leaving = Scope()
+        self._loop = SharedLoop()
         self._starting = Scope()
         self._timers: list[threading.Timer] = []
         self._slots: list[Slot] = []
@@ -117,6 +118,7 @@ class RunningRunner:
             stopping=self._stopping,
             aborting=self._aborting,
             leaving=self._leaving,
+            loop=self._loop,
         )
 
     def _work(self) -> None:
@@ -131,6 +133,8 @@ class RunningRunner:
         for instance_id in self.instance_ids:
             self._sign_off(instance_id)
         self._connection.close()
+        if not self.has_left_code:
+            self._loop.close()
         if self._settings.run_logs:
             process_logs.stop(captures_output=self._settings.capture_output)
         log.info("%s has stopped", self._runner.name)

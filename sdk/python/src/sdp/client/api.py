@@ -95,6 +95,7 @@ class Api:
         body: Body | None = None,
         headers: Headers | None = None,
         meter: Meter | None = None,
+        answer_seconds: float | None = None,
         redirects: bool = False,
     ) -> Answer:
         """One try, up to the head of a successful answer; signs in, and again when the sign-in has expired."""
@@ -110,6 +111,7 @@ class Api:
                     headers={**(headers or {}), "authorization": f"Bearer {token}"},
                     body=body,
                     silence_seconds=_SILENCE_SECONDS,
+                    answer_seconds=answer_seconds,
                     sent=meter,
                     redirects=redirects,
                 )

@@ -18,6 +18,8 @@ from .api import is_worth_it
 RESUMABLE_BYTES = 16 * 1024 * 1024
 """Longer bodies are sent in pieces."""
 
+# A store may need minutes to put a long upload together, after its last byte.
+_ASSEMBLY_SECONDS = 600.0
 _VERSION = {"tus-resumable": "1.0.0"}
 _PIECE = {**_VERSION, "content-type": "application/offset+octet-stream"}
 # Another request to the upload ends, or the platform is at another offset: ask for it, and go on.
@@ -35,6 +37,7 @@ class Calls(Protocol):
         headers: Headers | None = None,
         body: Body | None = None,
         meter: Meter | None = None,
+        answer_seconds: float | None = None,
     ) -> Answer:
         """One try, up to the head of a successful answer."""
         ...
@@ -124,7 +127,8 @@ class ResumableUpload:
         body: Body | None = None,
         meter: Meter | None = None,
     ) -> Answer:
-        answer = self._calls.open(method, path, headers=headers, body=body, meter=meter)
+        seconds = None if body is None else _ASSEMBLY_SECONDS
+        answer = self._calls.open(method, path, headers=headers, body=body, meter=meter, answer_seconds=seconds)
         answer.read()
         answer.close()
         return answer

@@ -132,6 +132,7 @@ class _IngestCalls:
         headers: Headers | None = None,
         body: Body | None = None,
         meter: Meter | None = None,
+        answer_seconds: float | None = None,
     ) -> Answer:
         return self._client.open(
             method,
@@ -139,6 +140,7 @@ class _IngestCalls:
             headers={**(headers or {}), **self._credentials},
             body=body,
             silence_seconds=_SILENCE_SECONDS,
+            answer_seconds=answer_seconds,
             sent=meter,
         )
 
