@@ -85,7 +85,9 @@ function Nodes(props: {
       )}
       {isSearched && (
         <p class="faint" role="status">
-          {found.length === 0 ? 'No node has this name.' : `${found.length} of ${plural(nodes.length, 'node', 'nodes')}`}
+          {found.length === 0
+            ? 'No node has this name.'
+            : `${found.length} of ${plural(nodes.length, 'node', 'nodes')}`}
         </p>
       )}
     </>
