@@ -1,8 +1,6 @@
 /** A person's job in a real browser: panels that are seen in another theme, made higher, and moved by a finger. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { writeLink } from '../../web/src/dashboard/panels/link.ts';
-import { formOf, newPanel } from '../../web/src/dashboard/panels/model.ts';
 import { ask } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { accessibilityFaults } from './support/axe.ts';
@@ -190,40 +188,6 @@ describeInBrowser('the panels of a dashboard', () => {
     await eventually('the panel is the last', async () => String(await titles()) === String(moved));
     expect(touch.offences).toEqual([]);
     await touch.close();
-  });
-
-  test('come back with Back when they were taken away, or their layout was closed', async () => {
-    const tab = await browser.newPage();
-    await signInAs(tab, address, administrator);
-    const panels = tab.locator('.panel-cell');
-    for (const kind of ['Lines', 'Histogram']) await addPanel(tab, kind, ['speed']);
-    const count = await panels.count();
-    await tab
-      .getByRole('button', { name: /^Arrange panel/ })
-      .last()
-      .click();
-    await tab.getByRole('menuitem', { name: 'Remove panel' }).click();
-    await expect.poll(() => panels.count()).toBe(count - 1);
-    await tab.goBack();
-    await expect.poll(() => panels.count()).toBe(count);
-    await tab.getByRole('button', { name: 'More for this layout' }).click();
-    await tab.getByRole('menuitem', { name: 'Close layout' }).click();
-    await expect.poll(() => panels.count()).toBe(0);
-    await tab.goBack();
-    await expect.poll(() => panels.count()).toBe(count);
-    await tab.close();
-  });
-
-  test('stay as they are where a layout cannot have as many', async () => {
-    const tab = await browser.newPage();
-    const channels = ['speed', ...Array.from({ length: 50 }, (_, index) => `other ${index}`)];
-    const link = writeLink({ id: null, form: { ...formOf([]), panels: [newPanel('lines', channels)] } });
-    await signInAs(tab, `${address}?layout=${encodeURIComponent(link!)}`, administrator);
-    await tab.getByRole('button', { name: 'Arrange panel 1' }).click();
-    await tab.getByRole('menuitem', { name: 'A panel for each channel' }).click();
-    await tab.getByText('A layout has at most 50 panels').waitFor();
-    expect(await tab.locator('.panel-cell').count()).toBe(1);
-    await tab.close();
   });
 
   test('of a layout that somebody deleted are kept as a new one, and its address says what to do', async () => {

@@ -136,7 +136,15 @@ function PanelCell(
           label={`Arrange panel ${index + 1}`}
           items={[
             ...arrangements(
-              { layout, onLayout, edit: props.edit, removed: () => forgetDraft(draftKey(props)) },
+              {
+                layout,
+                onLayout,
+                edit: props.edit,
+                removed: () => forgetDraft(draftKey(props)),
+                follow: (at) => {
+                  dragging.follows.current = at;
+                },
+              },
               form,
               index,
             ),

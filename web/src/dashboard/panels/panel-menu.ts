@@ -3,15 +3,25 @@ import { type LayoutForm, merged, type PanelForm, placed, separated, withPanel }
 
 /** What can be done to a panel of a layout. */
 export function arrangements(
-  grid: { layout: LayoutForm; onLayout: (layout: LayoutForm) => void; edit: () => void; removed: () => void },
+  grid: {
+    layout: LayoutForm;
+    onLayout: (layout: LayoutForm) => void;
+    edit: () => void;
+    removed: () => void;
+    /** The panel at this place has the focus afterwards: the one of the menu is another one then. */
+    follow: (index: number) => void;
+  },
   form: PanelForm,
   index: number,
 ): MenuItem[] {
-  const { layout, onLayout } = grid;
+  const { layout, onLayout, follow } = grid;
   const { kind, width, height } = form;
   const next = layout.panels[index + 1];
   const sized = (change: Partial<PanelForm>) => () => onLayout(withPanel(layout, index, change));
-  const moved = (by: number) => () => onLayout(placed(layout, index, index + by));
+  const moved = (by: number) => () => {
+    follow(index + by);
+    onLayout(placed(layout, index, index + by));
+  };
   const items: (MenuItem | false)[] = [
     { label: 'Edit panel', icon: 'plus', act: grid.edit },
     index > 0 && { label: 'Move forward', icon: 'left', act: moved(-1) },
@@ -24,13 +34,19 @@ export function arrangements(
       next?.kind === 'lines' && {
         label: 'Merge with the next',
         icon: 'columns',
-        act: () => onLayout(merged(layout, index)),
+        act: () => {
+          follow(index);
+          onLayout(merged(layout, index));
+        },
       },
     kind === 'lines' &&
       form.channels.length > 1 && {
         label: 'A panel for each channel',
         icon: 'columns',
-        act: () => onLayout(separated(layout, index)),
+        act: () => {
+          follow(index);
+          onLayout(separated(layout, index));
+        },
       },
     layout.panels.length > 1 && {
       label: 'Remove panel',
@@ -38,6 +54,7 @@ export function arrangements(
       danger: true,
       act: () => {
         grid.removed();
+        follow(next === undefined ? index - 1 : index);
         onLayout({ ...layout, panels: layout.panels.filter((_, at) => at !== index) });
       },
     },
