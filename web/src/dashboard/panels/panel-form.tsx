@@ -77,14 +77,16 @@ export function PanelDialog(props: {
   );
 }
 
-/** What a panel of this kind can draw, and whatever is chosen: also what this dashboard has not. */
+/** What a panel of this kind can draw, and whatever is or was chosen: also what this dashboard has not. */
 function namesFor(
   { kind, channels: chosen }: Draft,
-  { channels, layout }: { channels: readonly Channel[]; layout: LayoutForm },
+  { channels, layout, panel }: { channels: readonly Channel[]; layout: LayoutForm; panel: PanelForm | null },
 ): string[] {
   const measured = channels.filter((one) => one.kind !== 'text' || kind === 'table' || kind === 'lines');
   const derived = layout.derived.map(({ name }) => `=${name}`);
-  return [...new Set([...measured.map(({ name }) => name), ...derived, ...chosen])];
+  return [
+    ...new Set([...measured.map(({ name }) => name), ...derived, ...(panel?.channels ?? []), ...chosen]),
+  ];
 }
 
 function isWhole({ kind, channels, text }: Draft): boolean {
