@@ -20,7 +20,7 @@ export async function faultsInAllAppearances(page: Page, name: string): Promise<
 
 /** The times in sight that do not say on hover which they are exactly: a link may cover a row with its own title. */
 const silentTimes = `[...document.querySelectorAll('time[title]')].flatMap((time) => {
-  const { left, right, top, bottom } = time.getBoundingClientRect();
+  const [{ left, right, top, bottom }] = [...time.getClientRects(), new DOMRect()];
   const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
   const isCovered = over === null || document.querySelector('dialog[open], [role=menu]') !== null;
   const titled = over?.closest('[title]');
