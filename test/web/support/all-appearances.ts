@@ -20,9 +20,9 @@ export async function faultsInAllAppearances(page: Page, name: string): Promise<
 
 /** The times in sight that do not say on hover which they are exactly: a link may cover a row with its own title. */
 const silentTimes = `[...document.querySelectorAll('time[title]')].flatMap((time) => {
-  const [{ left, right, top, bottom }] = [...time.getClientRects(), new DOMRect()];
-  const over = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-  const isCovered = over === null || document.querySelector('dialog[open], [role=menu]') !== null;
+  const [line] = time.getClientRects();
+  if (line === undefined || document.querySelector('dialog[open], [role=menu]') !== null) return [];
+  const over = document.elementFromPoint((line.left + line.right) / 2, (line.top + line.bottom) / 2);
   const titled = over?.closest('[title]');
-  return isCovered || titled?.title.includes(time.title) ? [] : [time.textContent + ' under ' + titled?.title];
+  return over === null || titled?.title.includes(time.title) ? [] : [time.textContent + ' under ' + titled?.title];
 })`;
