@@ -18,8 +18,8 @@ export async function faultsInAllAppearances(page: Page, name: string): Promise<
   return faults;
 }
 
-/** The times in sight that do not say on hover which they are exactly: a link may cover a row with its own title. */
-const silentTimes = `[...document.querySelectorAll('time[title]')].flatMap((time) => {
+/** The times of tables that do not say on hover which they are exactly: a link may cover a row with its own title. */
+const silentTimes = `[...document.querySelectorAll('td time[title]')].flatMap((time) => {
   const [line] = time.getClientRects();
   if (line === undefined || document.querySelector('dialog[open], [role=menu]') !== null) return [];
   const over = document.elementFromPoint((line.left + line.right) / 2, (line.top + line.bottom) / 2);

@@ -134,11 +134,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
         <tr key={row.id}>
           <td>
             {/* It covers the row: its title says what the other cells cut. */}
-            <a
-              class="row-link"
-              href={row.url}
-              title={`${row.sessionName}\n${row.projectTitle}\nUpdated ${formatExactly(updatedAt(row))}`}
-            >
+            <a class="row-link" href={row.url} title={fullTitle(row)}>
               {row.sessionName}
             </a>
             <div class="faint">
@@ -165,6 +161,9 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
 
 /** Of a person whom the reader may not see, the platform tells the id alone. */
 const ownerOf = ({ name, users }: CatalogDimension) => (name === users[0]?.id ? '' : name);
+
+const fullTitle = (row: CatalogDimension) =>
+  `${row.sessionName}\n${row.projectTitle}\nUpdated ${formatExactly(updatedAt(row))}`;
 
 /** The start of the newest scenario, by which the list is ordered; without one the creation of the dashboard. */
 const updatedAt = ({ from, createdAt }: CatalogDimension) => from ?? createdAt;

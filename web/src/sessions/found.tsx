@@ -22,7 +22,10 @@ export function FoundSessions(props: { world: QueryWorld }) {
   const page = readPage(query);
   const address = addressOf(asked, page);
   const { list, loaded, showNewer, isLate, again } = useFound(asked, page);
-  const writer = useWriter(asked);
+  const writer = useWriter(asked, (next) => {
+    if (addressOf(next, 1) === address) again();
+    else navigate(addressOf(next, 1));
+  });
   return (
     <>
       <Writer
@@ -32,11 +35,7 @@ export function FoundSessions(props: { world: QueryWorld }) {
         world={props.world}
         error={list.error}
         busy={isLate}
-        submit={(next) => {
-          writer.wrote(next);
-          if (addressOf(next, 1) === address) again();
-          else navigate(addressOf(next, 1));
-        }}
+        submit={writer.submit}
       />
       {/* A fault of the query is shown beside its condition, in place of what was found. */}
       {!isFault(list.error) && (
@@ -72,14 +71,15 @@ export function FoundSessions(props: { world: QueryWorld }) {
 }
 
 /** The fields of a query stay, with the focus, when they are sent; another address has fields of its own. */
-function useWriter(asked: AskedQuery) {
+function useWriter(asked: AskedQuery, send: (next: AskedQuery) => void) {
   const text = filterText(asked);
   const held = useRef({ text, key: 0 });
   if (held.current.text !== text) held.current = { text, key: held.current.key + 1 };
   return {
     key: held.current.key,
-    wrote: (next: AskedQuery) => {
+    submit: (next: AskedQuery) => {
       held.current.text = filterText(next);
+      send(next);
     },
   };
 }
@@ -105,8 +105,7 @@ function Writer(props: {
   submit: (asked: AskedQuery) => void;
 }) {
   const { asked } = props;
-  const text = filterText(asked);
-  const [first] = useState(() => ({ ...groupOf(asked.filter, props.addsMetadata), text }));
+  const first = useFirst(asked, props.addsMetadata);
   const [root, setRoot] = useState<Group>(first.group);
   const [orderBy, setOrderBy] = useState<Ordering[]>(asked.orderBy);
   // A heading of the table has ordered the results; what is being written stays.
@@ -123,7 +122,7 @@ function Writer(props: {
   };
   return (
     <>
-      {!first.isReadable && first.text === text && (
+      {first.isUnread && (
         <Notice tone="info">The query in the address cannot be shown here. Search replaces it.</Notice>
       )}
       {isFault(props.error) && faults.size === 0 && <Notice tone="error">{textOf(props.error)}</Notice>}
@@ -145,6 +144,13 @@ function Writer(props: {
       />
     </>
   );
+}
+
+/** The group to begin with; whether the address still has what could not be read. */
+function useFirst(asked: AskedQuery, addsMetadata: boolean) {
+  const text = filterText(asked);
+  const [first] = useState(() => ({ ...groupOf(asked.filter, addsMetadata), text }));
+  return { group: first.group, isUnread: !first.isReadable && first.text === text };
 }
 
 /** The group of a filter from the address; one that cannot be read is replaced by an empty group. */

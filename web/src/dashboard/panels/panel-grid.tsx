@@ -141,9 +141,7 @@ function PanelCell(
                 onLayout,
                 edit: props.edit,
                 removed: () => forgetDraft(draftKey(props)),
-                follow: (at) => {
-                  dragging.follows.current = at;
-                },
+                follow: dragging.follow,
               },
               form,
               index,

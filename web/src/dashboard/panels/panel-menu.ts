@@ -1,27 +1,26 @@
 import type { MenuItem } from '../../ui/menu.tsx';
 import { type LayoutForm, merged, type PanelForm, placed, separated, withPanel } from './model.ts';
 
+interface Grid {
+  layout: LayoutForm;
+  onLayout: (layout: LayoutForm) => void;
+  edit: () => void;
+  removed: () => void;
+  /** The panel at this place has the focus afterwards: the one of the menu is another one then. */
+  follow: (index: number) => void;
+}
+
 /** What can be done to a panel of a layout. */
-export function arrangements(
-  grid: {
-    layout: LayoutForm;
-    onLayout: (layout: LayoutForm) => void;
-    edit: () => void;
-    removed: () => void;
-    /** The panel at this place has the focus afterwards: the one of the menu is another one then. */
-    follow: (index: number) => void;
-  },
-  form: PanelForm,
-  index: number,
-): MenuItem[] {
-  const { layout, onLayout, follow } = grid;
+export function arrangements(grid: Grid, form: PanelForm, index: number): MenuItem[] {
+  const { layout, onLayout } = grid;
   const { kind, width, height } = form;
   const next = layout.panels[index + 1];
   const sized = (change: Partial<PanelForm>) => () => onLayout(withPanel(layout, index, change));
-  const moved = (by: number) => () => {
-    follow(index + by);
-    onLayout(placed(layout, index, index + by));
+  const then = (at: number, next: LayoutForm) => {
+    grid.follow(at);
+    onLayout(next);
   };
+  const moved = (by: number) => () => then(index + by, placed(layout, index, index + by));
   const items: (MenuItem | false)[] = [
     { label: 'Edit panel', icon: 'plus', act: grid.edit },
     index > 0 && { label: 'Move forward', icon: 'left', act: moved(-1) },
@@ -34,19 +33,13 @@ export function arrangements(
       next?.kind === 'lines' && {
         label: 'Merge with the next',
         icon: 'columns',
-        act: () => {
-          follow(index);
-          onLayout(merged(layout, index));
-        },
+        act: () => then(index, merged(layout, index)),
       },
     kind === 'lines' &&
       form.channels.length > 1 && {
         label: 'A panel for each channel',
         icon: 'columns',
-        act: () => {
-          follow(index);
-          onLayout(separated(layout, index));
-        },
+        act: () => then(index, separated(layout, index)),
       },
     layout.panels.length > 1 && {
       label: 'Remove panel',
@@ -54,8 +47,8 @@ export function arrangements(
       danger: true,
       act: () => {
         grid.removed();
-        follow(next === undefined ? index - 1 : index);
-        onLayout({ ...layout, panels: layout.panels.filter((_, at) => at !== index) });
+        const panels = layout.panels.filter((_, at) => at !== index);
+        then(Math.min(index, panels.length - 1), { ...layout, panels });
       },
     },
   ];

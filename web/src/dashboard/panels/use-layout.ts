@@ -26,6 +26,14 @@ export interface OpenLayout {
   remove: () => Promise<void>;
 }
 
+/** @throws {Error} for a layout that no address and no platform takes */
+function linkOf(id: number | null, form: LayoutForm): string {
+  const text = writeLink({ id, form });
+  if (text === null) throw new Error('The layout is too large. Remove panels or channels.');
+  if (readLink(text) === null) throw new Error(tooMuch);
+  return text;
+}
+
 const tooMuch = `A layout has at most ${most.panels} panels, ${most.channels} channels in each, and ${most.derived} derived channels.`;
 
 /** The layout that the address names; without one, that with which the dashboard opens. */
@@ -60,9 +68,7 @@ export function useLayout(props: {
     action,
     change: (next) =>
       void action.run(async () => {
-        const text = writeLink({ id, form: next });
-        if (text === null) throw new Error('The layout is too large. Remove panels or channels.');
-        if (readLink(text) === null) throw new Error(tooMuch);
+        const text = linkOf(id, next);
         // Back brings removed panels back.
         const loses = linked.form !== null && next.panels.length < linked.form.panels.length;
         props.onLink(text, !loses);
