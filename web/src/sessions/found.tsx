@@ -22,10 +22,7 @@ export function FoundSessions(props: { world: QueryWorld }) {
   const page = readPage(query);
   const address = addressOf(asked, page);
   const { list, loaded, showNewer, isLate, again } = useFound(asked, page);
-  const writer = useWriter(asked, (next) => {
-    if (addressOf(next, 1) === address) again();
-    else navigate(addressOf(next, 1));
-  });
+  const writer = useWriter(asked, address, again);
   return (
     <>
       <Writer
@@ -71,7 +68,7 @@ export function FoundSessions(props: { world: QueryWorld }) {
 }
 
 /** The fields of a query stay, with the focus, when they are sent; another address has fields of its own. */
-function useWriter(asked: AskedQuery, send: (next: AskedQuery) => void) {
+function useWriter(asked: AskedQuery, address: string, again: () => void) {
   const text = filterText(asked);
   const held = useRef({ text, key: 0 });
   if (held.current.text !== text) held.current = { text, key: held.current.key + 1 };
@@ -79,7 +76,8 @@ function useWriter(asked: AskedQuery, send: (next: AskedQuery) => void) {
     key: held.current.key,
     submit: (next: AskedQuery) => {
       held.current.text = filterText(next);
-      send(next);
+      if (addressOf(next, 1) === address) again();
+      else navigate(addressOf(next, 1));
     },
   };
 }

@@ -68,10 +68,9 @@ export function useLayout(props: {
     action,
     change: (next) =>
       void action.run(async () => {
-        const text = linkOf(id, next);
         // Back brings removed panels back.
         const loses = linked.form !== null && next.panels.length < linked.form.panels.length;
-        props.onLink(text, !loses);
+        props.onLink(linkOf(id, next), !loses);
       }),
     // Back leads to the panels before: they may not be saved.
     choose: (chosen) => void action.run(async () => show(await readLayout(chosen), false)),
