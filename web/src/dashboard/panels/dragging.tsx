@@ -35,9 +35,6 @@ export function useDragging(move: (from: number, to: number) => boolean) {
   return {
     over,
     follows,
-    follow: (index: number) => {
-      follows.current = index;
-    },
     begin: (from: number, { clientX: x, clientY: y }: PointerEvent) => {
       dragged.current = { from, x, y, frame: requestAnimationFrame(scroll) };
     },

@@ -141,7 +141,7 @@ function PanelCell(
                 onLayout,
                 edit: props.edit,
                 removed: () => forgetDraft(draftKey(props)),
-                follow: dragging.follow,
+                follows: dragging.follows,
               },
               form,
               index,

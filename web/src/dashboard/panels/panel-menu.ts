@@ -6,8 +6,8 @@ interface Grid {
   onLayout: (layout: LayoutForm) => void;
   edit: () => void;
   removed: () => void;
-  /** The panel at this place has the focus afterwards: the one of the menu is another one then. */
-  follow: (index: number) => void;
+  /** The panel that gets the focus afterwards: the one of the menu is another one then. */
+  follows: { current: number | null };
 }
 
 /** What can be done to a panel of a layout. */
@@ -17,7 +17,7 @@ export function arrangements(grid: Grid, form: PanelForm, index: number): MenuIt
   const next = layout.panels[index + 1];
   const sized = (change: Partial<PanelForm>) => () => onLayout(withPanel(layout, index, change));
   const then = (at: number, next: LayoutForm) => {
-    grid.follow(at);
+    grid.follows.current = at;
     onLayout(next);
   };
   const moved = (by: number) => () => then(index + by, placed(layout, index, index + by));
