@@ -96,9 +96,12 @@ describeInBrowser('sessions that a query finds', () => {
     answered.resolve();
     await expect.poll(() => page.getByLabel('Type of condition 1').inputValue()).toBe('number');
     await page.getByLabel('Comparison of condition 1').selectOption({ label: 'is' });
-    await page.getByLabel('Value of condition 1').fill('5');
-    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    const value = page.getByLabel('Value of condition 1');
+    await value.fill('5');
+    await value.press('Enter');
     await page.getByText('1 session', { exact: true }).waitFor();
+    // The next value is typed at once.
+    expect(await value.evaluate((field) => field.matches(':focus'))).toBe(true);
     await page.unrouteAll({ behavior: 'wait' });
   });
 

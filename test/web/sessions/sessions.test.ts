@@ -183,9 +183,13 @@ describeInBrowser('the list of sessions', () => {
     await row('Stint 20').getByText('frozen').waitFor();
     await page.getByLabel('Choose Stint 20').check();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await dialog.getByText('“Stint 20” is deleted with all outputs').waitFor();
+    await dialog.getByText('“Stint 20” is deleted with all outputs, dashboards and logs.').waitFor();
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('1 session deleted.').waitFor();
+    const done = page.getByText('1 session deleted.');
+    await done.waitFor();
+    await page.getByLabel('Choose Stint 2', { exact: true }).check();
+    await page.getByRole('button', { name: 'Choose none' }).click();
+    await expect.poll(() => done.count()).toBe(0);
     expect(await database.query("select from session where name = 'Stint 20'")).toEqual([]);
   });
 

@@ -81,6 +81,28 @@ export function operatorTests(work: () => Work): void {
     expect((await downloading).suggestedFilename()).toMatch(/^Exercises_\d{8}_\d\d\.\d\d\.xlsx$/);
   });
 
+  test('a report that cannot be sent leads to its empty field, and its columns are moved by keys alone', async () => {
+    const page = await open('/reports');
+    await page.getByRole('button', { name: 'New report' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name', { exact: true }).fill('Columns');
+    const advanced = dialog.getByText('Advanced: expressions, order, filters');
+    await advanced.click();
+    await dialog.getByRole('button', { name: 'Column', exact: true }).click();
+    const button = (name: string) => dialog.getByRole('button', { name });
+    await button('Move column 3 up').press('Enter');
+    await dialog.locator(':focus[aria-label="Move column 2 up"]').press('Enter');
+    await dialog.locator(':focus[aria-label="Move column 1 down"]').waitFor();
+    await advanced.click();
+    await dialog.getByLabel('Heading of column 1').waitFor({ state: 'hidden' });
+    await button('Create report').click();
+    await expect
+      .poll(() => dialog.getByLabel('Heading of column 1').and(page.locator(':focus')).count())
+      .toBe(1);
+    for (const _ of ['warns', 'closes']) await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   test('a report is scheduled, written at once, and its file is saved', async () => {
     const page = await open('/reports');
     await page.getByRole('button', { name: 'Schedule a report' }).click();

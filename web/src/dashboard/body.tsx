@@ -86,7 +86,7 @@ function Axis(props: AxisProps) {
           drawn={choice.panels}
           link={view.layout}
           hasChannels={view.channels !== null}
-          onLink={(link) => change({ layout: link }, true)}
+          onLink={(link, replaces) => change({ layout: link }, replaces)}
           onDrawn={setArranged}
           world={world}
         />

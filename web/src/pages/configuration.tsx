@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Pages } from '../admin/pages.tsx';
 import type { ConfigurationEntry, ConfigurationRequest } from '../admin-api.ts';
 import { changeConfiguration, createConfiguration, listConfiguration } from '../admin-api.ts';
+import { formatExactly } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { Ago } from '../ui/ago.tsx';
 import { AddButton } from '../ui/buttons.tsx';
@@ -73,7 +74,12 @@ function EntryTable(props: {
       {props.entries.map((entry) => (
         <tr key={entry.id}>
           <td class="wrap-anywhere">
-            <button type="button" class="row-link row-button" onClick={() => props.onEdit(entry)}>
+            <button
+              type="button"
+              class="row-link row-button"
+              title={`Updated ${formatExactly(entry.updatedAt)}`}
+              onClick={() => props.onEdit(entry)}
+            >
               {entry.name}
             </button>
             {entry.description !== '' && <div class="faint">{entry.description}</div>}

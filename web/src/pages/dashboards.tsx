@@ -4,7 +4,7 @@ import { SparkLine } from '../dashboard/thumbnails/spark-line.tsx';
 import type { CatalogDimension, CatalogQuery } from '../dashboard-api.ts';
 import { listDimensions } from '../dashboard-api.ts';
 import { momentsOf } from '../days.ts';
-import { plural } from '../format.ts';
+import { formatExactly, plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { navigate, useAddress } from '../router.ts';
 import { readDay } from '../sessions/address.ts';
@@ -134,7 +134,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
         <tr key={row.id}>
           <td>
             {/* It covers the row: its title says what the other cells cut. */}
-            <a class="row-link" href={row.url} title={`${row.sessionName}\n${row.projectTitle}`}>
+            <a class="row-link" href={row.url} title={fullTitle(row)}>
               {row.sessionName}
             </a>
             <div class="faint">
@@ -151,7 +151,7 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
             {ownerOf(row)}
           </td>
           <td data-label="Updated" class="nowrap">
-            <When row={row} />
+            <Ago at={updatedAt(row)} />
           </td>
         </tr>
       ))}
@@ -162,11 +162,11 @@ function DashboardTable(props: { rows: readonly CatalogDimension[]; query: Catal
 /** Of a person whom the reader may not see, the platform tells the id alone. */
 const ownerOf = ({ name, users }: CatalogDimension) => (name === users[0]?.id ? '' : name);
 
+const fullTitle = (row: CatalogDimension) =>
+  `${row.sessionName}\n${row.projectTitle}\nUpdated ${formatExactly(updatedAt(row))}`;
+
 /** The start of the newest scenario, by which the list is ordered; without one the creation of the dashboard. */
-function When(props: { row: CatalogDimension }) {
-  const at = props.row.from ?? props.row.createdAt;
-  return <Ago at={at} />;
-}
+const updatedAt = ({ from, createdAt }: CatalogDimension) => from ?? createdAt;
 
 function readQuery(query: URLSearchParams): CatalogQuery {
   const page = Number(query.get('page') ?? 1);

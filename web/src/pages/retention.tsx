@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { listProjects, previewRetention, type RetentionPreview, runRetention } from '../admin-api.ts';
-import { formatBytes, formatCount, plural } from '../format.ts';
+import { formatBytes, formatCount, formatExactly, plural } from '../format.ts';
 import { useEvery, useResource, useTitle } from '../hooks.ts';
 import { useSessionNames } from '../sessions/session-names.ts';
 import { Ago, Moment } from '../ui/ago.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Empty, Notice } from '../ui/notice.tsx';
+import { useNamesOfPeople } from '../ui/people.ts';
 import { figureColumn, Table } from '../ui/table.tsx';
 
 const refreshMs = 5000;
@@ -108,7 +109,11 @@ function Due({ preview }: { preview: RetentionPreview }) {
           {sessions.items.map((one) => (
             <tr key={one.sessionId}>
               <td>
-                <a class="row-link" href={`/sessions/${one.sessionId}`} title={one.sessionId}>
+                <a
+                  class="row-link"
+                  href={`/sessions/${one.sessionId}`}
+                  title={`${one.sessionId}\nCreated ${formatExactly(one.createdAt)}`}
+                >
                   {names.get(one.sessionId) ?? one.sessionId}
                 </a>
               </td>
@@ -125,11 +130,17 @@ function Due({ preview }: { preview: RetentionPreview }) {
           ))}
         </Table>
       )}
+      {sessions.items.length < sessions.count && (
+        <p class="faint">
+          The first {formatCount(sessions.items.length)} of {formatCount(sessions.count)} sessions.
+        </p>
+      )}
     </>
   );
 }
 
 function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
+  const names = useNamesOfPeople(runs.flatMap(({ requestedBy }) => requestedBy ?? []));
   return (
     <section class="section">
       <h2>Last runs</h2>
@@ -151,7 +162,9 @@ function Runs({ runs }: { runs: RetentionPreview['runs'] }) {
               <td class="nowrap">
                 <Moment at={run.requestedAt} />
               </td>
-              <td data-label="Requested by">{run.requestedBy === null ? 'schedule' : 'an Administrator'}</td>
+              <td data-label="Requested by" class="wrap-anywhere">
+                {run.requestedBy === null ? 'schedule' : (names.get(run.requestedBy) ?? 'an Administrator')}
+              </td>
               <td data-label="State" class="wrap-anywhere">
                 {run.error ?? (run.endedAt !== null ? 'done' : run.startedAt !== null ? 'running' : 'waits')}
               </td>

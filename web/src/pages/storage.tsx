@@ -1,6 +1,6 @@
 import { Pages } from '../admin/pages.tsx';
 import { type ProjectStorage, readStorage } from '../admin-api.ts';
-import { formatBytes, formatCount, plural } from '../format.ts';
+import { formatBytes, formatCount, formatExactly, plural } from '../format.ts';
 import { useResource, useTitle } from '../hooks.ts';
 import { useAbilities } from '../role.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -83,11 +83,16 @@ function StorageTable({ projects, allBytes }: { projects: Projects; allBytes: nu
 }
 
 function ProjectRow({ project, allBytes }: { project: Projects[number]; allBytes: number }) {
+  const { newestSessionAt } = project;
   const share = `${formatBytes(project.outputBytes)} of ${formatBytes(allBytes)}`;
   return (
     <tr>
       <td class="wrap-anywhere">
-        <a class="row-link" href={`/project-list/${project.projectId}`}>
+        <a
+          class="row-link"
+          href={`/project-list/${project.projectId}`}
+          {...(newestSessionAt === null ? {} : { title: `Newest session ${formatExactly(newestSessionAt)}` })}
+        >
           {project.projectTitle}
         </a>
       </td>
@@ -113,7 +118,7 @@ function ProjectRow({ project, allBytes }: { project: Projects[number]; allBytes
         {project.frozenSessions > 0 && formatCount(project.frozenSessions)}
       </td>
       <td data-label="Newest session" class="nowrap">
-        {project.newestSessionAt !== null && <Ago at={project.newestSessionAt} />}
+        {newestSessionAt !== null && <Ago at={newestSessionAt} />}
       </td>
     </tr>
   );

@@ -41,7 +41,7 @@ export function QueryBuilder(props: BuilderProps) {
         <button type="button" class="button button-quiet" onClick={props.onClear}>
           Clear
         </button>
-        <button type="submit" class="button button-primary" disabled={props.busy}>
+        <button type="submit" class="button button-primary" aria-disabled={props.busy}>
           <Icon name="search" />
           Search
         </button>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { AddPart, IconButton } from '../ui/buttons.tsx';
 import { Select } from '../ui/form.tsx';
 import type { Candidate } from './completion.ts';
@@ -92,19 +93,28 @@ function ColumnRow(props: { column: DraftColumn; index: number } & Columns) {
 /** The buttons that move a column and remove it. */
 function ColumnEnd(props: { index: number; name: string } & Omit<Columns, 'candidates'>) {
   const { columns, index, name, onChange } = props;
+  const buttons = useRef<HTMLDivElement>(null);
+  const movedBy = useRef<-1 | 1 | null>(null);
+  const move = (by: -1 | 1) => {
+    movedBy.current = by;
+    onChange(moved(columns, index, by));
+  };
+  // A row that is moved loses the focus, and a button that has gone dead as well.
+  useLayoutEffect(() => {
+    if (movedBy.current === null) return;
+    const [up, down] = buttons.current?.querySelectorAll('button') ?? [];
+    const wanted = movedBy.current === -1 ? [up, down] : [down, up];
+    movedBy.current = null;
+    wanted.find((button) => button?.disabled === false)?.focus();
+  }, [index]);
   return (
-    <div class="report-row-end">
-      <IconButton
-        icon="up"
-        label={`Move ${name} up`}
-        disabled={index === 0}
-        onClick={() => onChange(moved(columns, index, -1))}
-      />
+    <div class="report-row-end" ref={buttons}>
+      <IconButton icon="up" label={`Move ${name} up`} disabled={index === 0} onClick={() => move(-1)} />
       <IconButton
         icon="down"
         label={`Move ${name} down`}
         disabled={index === columns.length - 1}
-        onClick={() => onChange(moved(columns, index, 1))}
+        onClick={() => move(1)}
       />
       <IconButton
         icon="cross"

@@ -141,7 +141,13 @@ function NameAndSessions({ draft, change }: Editing) {
 function Advanced(props: { isNew: boolean; candidates: readonly Candidate[] } & Editing) {
   const { draft, change, candidates } = props;
   return (
-    <details class="report-advanced">
+    <details
+      class="report-advanced"
+      // A browser shows nothing of a fault in a field that is not in sight.
+      onInvalidCapture={(event) => {
+        event.currentTarget.open = true;
+      }}
+    >
       <summary>Advanced: expressions, order, filters</summary>
       {props.isNew && (
         <TextField

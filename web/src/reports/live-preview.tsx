@@ -1,6 +1,7 @@
 import { previewReport } from '../dashboard-api.ts';
 import { formatValue } from '../format.ts';
 import { useResource, useSettled } from '../hooks.ts';
+import { isOutage } from '../http.ts';
 import { TableView } from '../preview/table-view.tsx';
 import { Failure, Placeholder } from '../ui/notice.tsx';
 import { cellText } from './cell-text.ts';
@@ -27,7 +28,12 @@ export function LivePreview({ draft }: { draft: Draft }) {
   return (
     <section class="report-part report-live" aria-label="Preview" aria-busy={rows.loading}>
       <h3>Preview</h3>
-      {rows.error !== null && <Failure what="The report has a fault." error={rows.error} />}
+      {rows.error !== null && (
+        <Failure
+          what={isOutage(rows.error) ? 'The rows could not be read.' : 'The report has a fault.'}
+          error={rows.error}
+        />
+      )}
       {rows.data === null && rows.error === null && <Placeholder rows={2} label="Reading the first rows" />}
       {rows.error === null && rows.data !== null && (
         <div class="report-preview">

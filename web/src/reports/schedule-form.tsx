@@ -173,7 +173,8 @@ function Limits({ fields, set }: Editing) {
         required
         min={1}
         max={100}
-        value={String(fields.keptFiles)}
+        // An empty field counts as 0, which is never sent.
+        value={fields.keptFiles === 0 ? '' : String(fields.keptFiles)}
         onValue={(text) => set({ keptFiles: Number(text) })}
       />
     </div>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { plural } from '../format.ts';
 import { textOf } from '../http.ts';
 import { titleOf } from '../names.ts';
@@ -33,16 +33,21 @@ export function useRetries(ended: () => void) {
     setResult({ retried: runs.length - problems.length, problems });
     ended();
   };
-  return { busy: progress !== null, progress, result, retry };
+  return { busy: progress !== null, progress, result, retry, forget: () => setResult(null) };
 }
 
 /** The chosen runs, how to retry them, and what became of them. */
 export function RetryChosen(props: { runs: readonly NodeRun[]; changed: () => void; clear: () => void }) {
   const { runs } = props;
-  const { busy, result, retry } = useRetries(() => {
+  const { busy, result, retry, forget } = useRetries(() => {
     props.clear();
     props.changed();
   });
+  const isChosen = runs.length > 0;
+  // What became of others is old news.
+  useEffect(() => {
+    if (isChosen) forget();
+  }, [isChosen]);
   const hopeless = runs.filter(isHopelessRetry).length;
   if (runs.length === 0 && result === null) return null;
   return (

@@ -1,4 +1,4 @@
-import { formatDateTime } from '../format.ts';
+import { formatDateTime, formatExactly } from '../format.ts';
 import { useNow } from '../hooks.ts';
 import { runnerTitle, templateTitle, titleOf, withoutCategory } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
@@ -120,7 +120,7 @@ function RunCells({ run, isGone, now }: { run: NodeRun; isGone: boolean; now: nu
           <a
             class="row-link"
             href={`/runs/${run.id}`}
-            title={run.nodeTemplate}
+            title={`${run.nodeTemplate}\nCreated ${formatExactly(run.createdAt)}`}
             aria-label={`${titleOf(run.nodeName)} in ${run.sessionName}, ${formatDateTime(run.createdAt)}`}
           >
             {titleOf(run.nodeName)}

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
+import { formatExactly } from '../format.ts';
 import { templateTitle, titleOf, withoutCategory } from '../names.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Empty } from '../ui/notice.tsx';
@@ -28,7 +29,11 @@ export function NodeList(props: {
               <button
                 type="button"
                 class="row-link link-button"
-                title={node.name}
+                title={
+                  node.lastProcessed === null
+                    ? node.name
+                    : `${node.name}\nLast run ${formatExactly(node.lastProcessed)}`
+                }
                 data-node={node.id}
                 data-state={node.state}
                 aria-pressed={node.id === props.selectedId}

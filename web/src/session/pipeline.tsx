@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { NodeInstanceProgress } from '../api.ts';
+import { plural } from '../format.ts';
 import { SessionGraph } from '../graph/graph.tsx';
 import { titleOf } from '../names.ts';
 import { useAbilities } from '../role.ts';
@@ -84,7 +85,9 @@ function Nodes(props: {
       )}
       {isSearched && (
         <p class="faint" role="status">
-          {found.length === 0 ? 'No node has this name.' : `${found.length} of ${nodes.length} nodes`}
+          {found.length === 0
+            ? 'No node has this name.'
+            : `${found.length} of ${plural(nodes.length, 'node', 'nodes')}`}
         </p>
       )}
     </>

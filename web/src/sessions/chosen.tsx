@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { deleteSession, retryFailed, type SessionListRow, setFrozen } from '../api.ts';
 import { compareDashboards, maxDashboards } from '../compare/address.ts';
 import { formatBytes, plural } from '../format.ts';
@@ -36,10 +36,15 @@ export function ChosenSessions(props: {
   const { sessions } = props;
   const [question, setQuestion] = useState<Question | null>(null);
   const ask = (what: Question['what'], of: Question['of']) => setQuestion({ what, of });
-  const { busy, result, each } = useEach(() => {
+  const { busy, result, each, forget } = useEach(() => {
     props.clear();
     props.changed();
   });
+  const isChosen = sessions.length > 0;
+  // What became of others is old news.
+  useEffect(() => {
+    if (isChosen) forget();
+  }, [isChosen]);
   return (
     <>
       {sessions.length > 0 && (
@@ -83,6 +88,7 @@ function Ask({ what, of, each, onClose }: Question & { each: Each; onClose: () =
         </p>
       </Confirm>
     );
+  const bytes = of.reduce((sum, { outputBytes }) => sum + outputBytes, 0);
   return (
     <Confirm
       title={`Delete ${count}`}
@@ -91,15 +97,14 @@ function Ask({ what, of, each, onClose }: Question & { each: Each; onClose: () =
       onClose={onClose}
     >
       <p>
-        <Names of={of} /> {of.length === 1 ? 'is' : 'are'} deleted with all outputs (
-        {formatBytes(of.reduce((sum, { outputBytes }) => sum + outputBytes, 0))}), dashboards and logs. This
-        cannot be undone.
+        <Names of={of} /> {of.length === 1 ? 'is' : 'are'} deleted with all outputs
+        {bytes > 0 && ` (${formatBytes(bytes)})`}, dashboards and logs. This cannot be undone.
       </p>
     </Confirm>
   );
 }
 
-function useEach(ended: () => void): { busy: boolean; result: Result | null; each: Each } {
+function useEach(ended: () => void) {
   const [busy, setBusy] = useState(false);
   const [result, setResult] = useState<Result | null>(null);
   const each: Each = async (chosen, work, words) => {
@@ -121,7 +126,7 @@ function useEach(ended: () => void): { busy: boolean; result: Result | null; eac
     });
     ended();
   };
-  return { busy, result, each };
+  return { busy, result, each, forget: () => setResult(null) };
 }
 
 function ChosenBar(props: {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../../client/errors.ts';
 import { textOf } from '../http.ts';
 import type { AskedQuery } from '../query/address.ts';
@@ -22,16 +22,17 @@ export function FoundSessions(props: { world: QueryWorld }) {
   const page = readPage(query);
   const address = addressOf(asked, page);
   const { list, loaded, showNewer, isLate, again } = useFound(asked, page);
+  const writer = useWriter(asked, address, again);
   return (
     <>
       <Writer
-        key={writeAskedQuery({ ...asked, orderBy: [] }).toString()}
+        key={writer.key}
         asked={asked}
         addsMetadata={query.get('add') === 'metadata'}
         world={props.world}
         error={list.error}
         busy={isLate}
-        submit={(next) => (addressOf(next, 1) === address ? again() : navigate(addressOf(next, 1)))}
+        submit={writer.submit}
       />
       {/* A fault of the query is shown beside its condition, in place of what was found. */}
       {!isFault(list.error) && (
@@ -66,6 +67,23 @@ export function FoundSessions(props: { world: QueryWorld }) {
   );
 }
 
+/** The fields of a query stay, with the focus, when they are sent; another address has fields of its own. */
+function useWriter(asked: AskedQuery, address: string, again: () => void) {
+  const text = filterText(asked);
+  const held = useRef({ text, key: 0 });
+  if (held.current.text !== text) held.current = { text, key: held.current.key + 1 };
+  return {
+    key: held.current.key,
+    submit: (next: AskedQuery) => {
+      held.current.text = filterText(next);
+      if (addressOf(next, 1) === address) again();
+      else navigate(addressOf(next, 1));
+    },
+  };
+}
+
+const filterText = (asked: AskedQuery) => writeAskedQuery({ ...asked, orderBy: [] }).toString();
+
 function NoSessions() {
   return (
     <Empty title="No session matches">
@@ -85,8 +103,8 @@ function Writer(props: {
   submit: (asked: AskedQuery) => void;
 }) {
   const { asked } = props;
-  const [{ group, isReadable }] = useState(() => groupOf(asked.filter, props.addsMetadata));
-  const [root, setRoot] = useState<Group>(group);
+  const first = useFirst(asked, props.addsMetadata);
+  const [root, setRoot] = useState<Group>(first.group);
   const [orderBy, setOrderBy] = useState<Ordering[]>(asked.orderBy);
   // A heading of the table has ordered the results; what is being written stays.
   useEffect(() => setOrderBy(asked.orderBy), [JSON.stringify(asked.orderBy)]);
@@ -102,7 +120,7 @@ function Writer(props: {
   };
   return (
     <>
-      {!isReadable && (
+      {first.isUnread && (
         <Notice tone="info">The query in the address cannot be shown here. Search replaces it.</Notice>
       )}
       {isFault(props.error) && faults.size === 0 && <Notice tone="error">{textOf(props.error)}</Notice>}
@@ -119,11 +137,18 @@ function Writer(props: {
           setRoot(newGroup('and'));
           setOrderBy([]);
           setFaults(new Map());
-          navigate('/sessions?query=');
+          props.submit({ filter: null, orderBy: [] });
         }}
       />
     </>
   );
+}
+
+/** The group to begin with; whether the address still has what could not be read. */
+function useFirst(asked: AskedQuery, addsMetadata: boolean) {
+  const text = filterText(asked);
+  const [first] = useState(() => ({ ...groupOf(asked.filter, addsMetadata), text }));
+  return { group: first.group, isUnread: !first.isReadable && first.text === text };
 }
 
 /** The group of a filter from the address; one that cannot be read is replaced by an empty group. */

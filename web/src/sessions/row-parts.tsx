@@ -1,5 +1,5 @@
 import type { SessionList, SessionListRow } from '../api.ts';
-import { formatBytes, plural } from '../format.ts';
+import { formatBytes, formatExactly, plural } from '../format.ts';
 import { titleOf } from '../names.ts';
 import { valueText } from '../session/metadata-model.ts';
 import { sessionStyles } from '../states.ts';
@@ -12,7 +12,7 @@ import { lastName, nodesDone, statusWords, summaryOf } from './list-model.ts';
 export function StatePill({ session }: { session: SessionListRow }) {
   const { label, tone, icon } = sessionStyles[session.state];
   const { done, total } = nodesDone(session);
-  const words = `${done} of ${total} nodes done`;
+  const words = `${done} of ${plural(total, 'node', 'nodes')} done`;
   return (
     <span class={`badge state-${tone}`} title={words}>
       <Icon name={icon} />
@@ -27,9 +27,9 @@ export function StatePill({ session }: { session: SessionListRow }) {
   );
 }
 
-/** The whole of a name that is cut, and the template. */
-export const fullName = ({ name, sessionTemplateName }: SessionListRow) =>
-  `${name}\n${titleOf(sessionTemplateName)}`;
+/** The whole of a name that is cut, the template, and the times that the row shows in words. */
+export const fullName = ({ name, sessionTemplateName, createdAt, lastActivityAt }: SessionListRow) =>
+  `${name}\n${titleOf(sessionTemplateName)}\nCreated ${formatExactly(createdAt)}\nLast activity ${formatExactly(lastActivityAt)}`;
 
 /** The cells of pinned metadata, if the list has them, size, owner and last activity. */
 export function KnownBy({ session, pinned }: { session: SessionListRow; pinned: boolean }) {

@@ -1,4 +1,4 @@
-import { plural } from '../format.ts';
+import { formatExactly, plural } from '../format.ts';
 import { Ago } from '../ui/ago.tsx';
 import { Paging } from '../ui/paging.tsx';
 import { figureColumn, Table } from '../ui/table.tsx';
@@ -24,6 +24,7 @@ export function VersionTable(props: {
             <td class="nowrap">
               <a
                 class="row-link"
+                title={`Created ${formatExactly(createdAt)}`}
                 href={templateAddress(templateId, { version, since: null, sinceTemplateId: null })}
                 {...(version === props.shown ? { 'aria-current': 'true' } : {})}
               >

@@ -5,7 +5,7 @@ import { useDarkScheme } from '../../hooks.ts';
 import { isMissing } from '../../http.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu, type MenuItem } from '../../ui/menu.tsx';
-import { Failure, Notice, Placeholder } from '../../ui/notice.tsx';
+import { Empty, Failure, Notice, Placeholder } from '../../ui/notice.tsx';
 import { noLayout } from '../address.ts';
 import type { World } from '../chart/props.ts';
 import { type Channel, fullSpan, type Panel } from '../model.ts';
@@ -31,7 +31,8 @@ export function PanelArea(props: {
   /** In the address; null: none. */
   link: string | null;
   hasChannels: boolean;
-  onLink: (link: string) => void;
+  /** @param replaces the layout before, to which Back does not lead then */
+  onLink: (link: string, replaces: boolean) => void;
   /** Tells the keys of the stored channels of the panels, and their derived ones. */
   onDrawn: (drawn: Drawn) => void;
   world: World;
@@ -81,6 +82,11 @@ function OpenPanels(props: {
   return (
     <>
       {error !== null && <NotShown error={error} retry={retry} close={layout.close} />}
+      {form?.panels.length === 0 && (
+        <Empty title="No panels left">
+          <p>Add a panel, or close the layout.</p>
+        </Empty>
+      )}
       {form !== null && (
         <PanelGrid
           dimensionId={String(dashboard.id)}

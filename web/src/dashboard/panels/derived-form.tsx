@@ -5,6 +5,7 @@ import { textOf } from '../../http.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { AreaField, Form, TextField } from '../../ui/form.tsx';
 import { type LayoutForm, newPanel, withoutDerived } from './model.ts';
+import { most } from './read-form.ts';
 
 /** The platform names a field by its path in the request, `$.derived[0].expression` or `body.derived.0.name`. */
 const inWordsOfForm = (text: string) =>
@@ -30,6 +31,8 @@ export function DerivedForm(props: {
       const one = { name: name.trim(), unit: unit.trim() === '' ? null : unit.trim(), expression };
       if (layout.derived.some((other) => other.name === one.name))
         throw new Error(`The layout has a derived channel ${one.name} already.`);
+      if (layout.derived.length >= most.derived)
+        throw new Error(`A layout has at most ${most.derived} derived channels. Remove one.`);
       const now = new Date(0).toISOString();
       const asked = askStatistics(props.dimensionId, { channels: [], from: now, to: now, derived: [one] });
       await asked.catch((error: unknown) => {

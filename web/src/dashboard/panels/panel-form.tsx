@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
+import { plural } from '../../format.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { AreaField, SelectField, TextField } from '../../ui/form.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import type { Channel } from '../model.ts';
 import {
   hasChannels,
@@ -42,12 +44,7 @@ export function PanelDialog(props: {
   const { panel } = props;
   const [draft, setDraft] = useState<Draft>(panel ?? newPanel('lines', []));
   const { kind } = draft;
-  const measured = props.channels.filter(
-    (channel) => channel.kind !== 'text' || kind === 'table' || kind === 'lines',
-  );
-  const names = [
-    ...new Set([...measured.map(({ name }) => name), ...props.layout.derived.map(({ name }) => `=${name}`)]),
-  ];
+  const [isTried, setIsTried] = useState(false);
   const isComplete = isWhole(draft);
   return (
     <Dialog title={panel === null ? 'Add panel' : 'Edit panel'} onClose={props.onClose}>
@@ -55,6 +52,7 @@ export function PanelDialog(props: {
         class="form"
         onSubmit={(event) => {
           event.preventDefault();
+          setIsTried(true);
           if (!isComplete) return;
           props.onPanel({ ...(panel ?? newPanel(kind, [])), ...fieldsOf(draft) });
           props.onClose();
@@ -62,9 +60,10 @@ export function PanelDialog(props: {
       >
         <PanelFields
           draft={draft}
-          names={names}
+          names={namesFor(draft, props)}
           set={(part) => setDraft((before) => ({ ...before, ...part }))}
         />
+        {isTried && !isComplete && hasChannels(kind) && <Notice tone="error">{channelsWanted(draft)}</Notice>}
         <div class="form-end">
           <button type="button" class="button" onClick={props.onClose}>
             Cancel
@@ -78,9 +77,28 @@ export function PanelDialog(props: {
   );
 }
 
+/** What a panel of this kind can draw, and whatever is or was chosen: also what this dashboard has not. */
+function namesFor(
+  { kind, channels: chosen }: Draft,
+  { channels, layout, panel }: { channels: readonly Channel[]; layout: LayoutForm; panel: PanelForm | null },
+): string[] {
+  const measured = channels.filter((one) => one.kind !== 'text' || kind === 'table' || kind === 'lines');
+  const derived = layout.derived.map(({ name }) => `=${name}`);
+  return [
+    ...new Set([...measured.map(({ name }) => name), ...derived, ...(panel?.channels ?? []), ...chosen]),
+  ];
+}
+
 function isWhole({ kind, channels, text }: Draft): boolean {
   if (kind === 'text') return text.length <= maxCharacters;
   return kind === 'media' || (channels.length >= minChannels(kind) && channels.length <= most(kind));
+}
+
+/** What is missing, or too much. */
+function channelsWanted({ kind, channels }: Draft): string {
+  const least = minChannels(kind);
+  if (channels.length < least) return `Choose at least ${plural(least, 'channel', 'channels')}.`;
+  return `Choose at most ${plural(most(kind), 'channel', 'channels')}.`;
 }
 
 /** Removes what a panel of another kind would have. */

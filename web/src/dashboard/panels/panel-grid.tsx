@@ -136,7 +136,13 @@ function PanelCell(
           label={`Arrange panel ${index + 1}`}
           items={[
             ...arrangements(
-              { layout, onLayout, edit: props.edit, removed: () => forgetDraft(draftKey(props)) },
+              {
+                layout,
+                onLayout,
+                edit: props.edit,
+                removed: () => forgetDraft(draftKey(props)),
+                follows: dragging.follows,
+              },
               form,
               index,
             ),

@@ -8,7 +8,8 @@ import {
   type PanelKind,
 } from './model.ts';
 
-const most = { panels: 50, channels: 64, derived: 16, characters: 1000 };
+/** As the platform limits them. */
+export const most = { panels: 50, channels: 64, derived: 16, characters: 1000 };
 
 type Fields = Readonly<Record<string, unknown>>;
 

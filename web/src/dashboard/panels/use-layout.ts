@@ -5,6 +5,7 @@ import { type Action, type Resource, useAction, useResource } from '../../hooks.
 import { noLayout } from '../address.ts';
 import { readLink, writeLink } from './link.ts';
 import { type LayoutForm, readForm } from './model.ts';
+import { most } from './read-form.ts';
 
 export interface OpenLayout {
   list: Resource<FittingLayouts>;
@@ -25,6 +26,16 @@ export interface OpenLayout {
   remove: () => Promise<void>;
 }
 
+/** @throws {Error} for a layout that no address and no platform takes */
+function linkOf(id: number | null, form: LayoutForm): string {
+  const text = writeLink({ id, form });
+  if (text === null) throw new Error('The layout is too large. Remove panels or channels.');
+  if (readLink(text) === null) throw new Error(tooMuch);
+  return text;
+}
+
+const tooMuch = `A layout has at most ${most.panels} panels, ${most.channels} channels in each, and ${most.derived} derived channels.`;
+
 /** The layout that the address names; without one, that with which the dashboard opens. */
 export function useLayout(props: {
   dimensionId: string;
@@ -32,22 +43,23 @@ export function useLayout(props: {
   link: string | null;
   /** The address chooses channels: everyone who opens it sees those. */
   hasChannels: boolean;
-  onLink: (link: string) => void;
+  /** @param replaces the layout before, to which Back does not lead then */
+  onLink: (link: string, replaces: boolean) => void;
 }): OpenLayout {
   const { dimensionId, link } = props;
   const list = useResource(dimensionId, (signal) => listFittingLayouts(dimensionId, signal));
   const action = useAction();
   const { id, saved, keep, ...linked } = useLinked(link);
-  const show = (layout: Layout) => {
+  const show = (layout: Layout, replaces: boolean) => {
     keep(layout);
     // One's own cannot be read by a colleague who opens the address.
     const whole =
       layout.scope === 'mine' ? writeLink({ id: layout.id, form: readForm(layout.layout) }) : null;
-    props.onLink(whole ?? String(layout.id));
+    props.onLink(whole ?? String(layout.id), replaces);
   };
   useEffect(() => {
     const first = list.data?.opens;
-    if (first != null && link === null && !props.hasChannels) show(first);
+    if (first != null && link === null && !props.hasChannels) show(first, true);
   }, [list.data, link]);
   return {
     list,
@@ -56,20 +68,21 @@ export function useLayout(props: {
     action,
     change: (next) =>
       void action.run(async () => {
-        const text = writeLink({ id, form: next });
-        if (text === null) throw new Error('The layout is too large. Remove panels or channels.');
-        props.onLink(text);
+        // Back brings removed panels back.
+        const loses = linked.form !== null && next.panels.length < linked.form.panels.length;
+        props.onLink(linkOf(id, next), !loses);
       }),
-    choose: (chosen) => void action.run(async () => show(await readLayout(chosen))),
+    // Back leads to the panels before: they may not be saved.
+    choose: (chosen) => void action.run(async () => show(await readLayout(chosen), false)),
     saved: (layout) => {
-      show(layout);
+      show(layout, true);
       list.reload();
     },
-    close: () => props.onLink(noLayout),
+    close: () => props.onLink(noLayout, false),
     remove: async () => {
       if (id === null) return;
       await deleteLayout(id);
-      props.onLink(noLayout);
+      props.onLink(noLayout, true);
       list.reload();
     },
   };

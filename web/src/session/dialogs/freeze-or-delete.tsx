@@ -47,8 +47,10 @@ export function DeleteDialog(props: { session: SessionDetails; onClose: () => vo
 
 /** What a deletion takes along. */
 function lossOf({ dimensions, outputBytes }: SessionDetails): string {
-  const files = `All files (${formatBytes(outputBytes)})`;
-  const dashboards =
-    dimensions.length === 0 ? '' : `, ${plural(dimensions.length, 'dashboard', 'dashboards')}`;
-  return `${files}${dashboards} and the logs of all runs are deleted with it.`;
+  const lost = [
+    outputBytes > 0 && `All files (${formatBytes(outputBytes)})`,
+    dimensions.length > 0 && plural(dimensions.length, 'dashboard', 'dashboards'),
+  ].filter((part) => part !== false);
+  if (lost.length === 0) return 'It has no files. The logs of its runs are deleted with it.';
+  return `${lost.join(', ')} and the logs of all runs are deleted with it.`;
 }
