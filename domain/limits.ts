@@ -191,9 +191,7 @@ export const limits = {
   priorityMax: 10,
   priorityStepSeconds: 60,
   // Retention and audit
-  /**
-   * The writer of an object sends a heartbeat every few seconds; after this long without one the object is abandoned.
-   */
+  /** The writer of an object sends a heartbeat every few seconds; without one for so long the object is abandoned. */
   uploadAbandonedSeconds: 3_600,
   /** A younger object without a row is not an orphan yet. */
   orphanAgeSeconds: 86_400,
@@ -263,6 +261,7 @@ export const limits = {
   derivedLevels: 32,
   derivedNodes: 200,
   derivedNodesInAll: 800,
+  questionSourceBytes: 4 * mebibytes,
   derivedLagRows: 10_000,
   derivedArguments: 8,
   traceValues: 200,

@@ -4,15 +4,17 @@ import { channelsOf, DerivedFault, parseDerived } from '../../domain/recordings/
 import { type DimensionRow, findDimension } from '../../store/dashboards/dimension-reads.ts';
 import {
   type DimensionSource,
-  dimensionSources,
+  firstSources,
   sourcesOfOutputs,
-  sourcesWithChannels,
+  sourcesWithin,
 } from '../../store/dashboards/dimension-sources.ts';
 import { shareKeyOf } from '../caller-shares.ts';
+import { inDashboardReads } from '../long-reads.ts';
 import type { Services } from '../services.ts';
 import type { AskedChannels, ChannelQuestion } from './find-channels.ts';
 import type { DerivedDefinition } from './find-derived.ts';
 import type { QuestionContext } from './question-route.ts';
+import { seriesLimits } from './question-schema.ts';
 import { channelsNamed } from './requested-channel.ts';
 
 interface DimensionContext {
@@ -41,18 +43,29 @@ export async function loadQuestion<Wanted extends AskedChannels>(
   return { dimension, question: { ...wanted, sources, signal, caller } };
 }
 
-/** Reads the recordings that the question may be about: a dashboard may have thousands. */
+/** Reads the recordings that the question may be about: a dashboard may have thousands, and each thousands of channels. */
 async function sourcesFor(
-  { params: { id }, services: { database } }: DimensionContext,
+  { params: { id }, services: { database }, principal, signal }: QuestionContext,
   wanted: AskedChannels,
 ): Promise<DimensionSource[]> {
-  const { channels } = wanted;
-  if (channels === undefined) return await dimensionSources(database, id);
-  const texts = [...channels, ...axesOf(wanted), ...(wanted.derived ?? []).flatMap(namesIn)];
+  const { channels, derived = [], sameRows } = wanted;
+  const inTurn = <T>(read: () => Promise<T>) => inDashboardReads(principal.userId, signal, read);
+  const texts = [...(channels ?? []), ...axesOf(wanted), ...derived.flatMap(namesIn)];
   const outputIds = texts.flatMap((text) => outputIdOfKey(text) ?? []);
-  const named = await sourcesOfOutputs(database, id, outputIds);
-  return isAnswered(wanted, named) ? named : await sourcesWithChannels(database, id, outputIds, texts);
+  if (channels === undefined && derived.length === 0 && axesOf(wanted).length === 0 && sameRows !== true)
+    return await inTurn(() => firstSources(database, id, seriesLimits.channels));
+  if (channels !== undefined) {
+    const named = await sourcesOfOutputs(database, id, outputIds);
+    if (isAnswered(wanted, named)) return named;
+  }
+  const filter = channels === undefined ? undefined : { outputIds, names: texts };
+  const found = await inTurn(() => sourcesWithin(database, id, filter));
+  if (found === undefined) throw new Problem('invalidRequest', { message: tooManyRecordings });
+  return found;
 }
+
+const tooManyRecordings =
+  'The dashboard has too many recordings for this question. Name channels by their keys, also in expressions and axes.';
 
 const axesOf = ({ x, split }: AskedChannels) => [x, split].filter((text) => text !== undefined);
 

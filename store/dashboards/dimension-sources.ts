@@ -1,4 +1,5 @@
 /** The recordings of a dashboard, a row each: a run adds its new ones, and a request reads those that it asks for. */
+import { limits } from '../../domain/limits.ts';
 import type { Queryable, Tx } from '../connection/database.ts';
 
 /** One channel of a source. `key` names it in the whole dashboard: see domain/recordings/channel-key.ts. */
@@ -70,9 +71,14 @@ const hasNamed = `exists (
 
 type SourceRow = { readonly source: DimensionSource };
 
-/** The recordings of a dashboard, in the order of their uploads. */
-export async function dimensionSources(database: Queryable, dimensionId: number): Promise<DimensionSource[]> {
-  const rows = await database.query<SourceRow>(`${ofDimension} ${inOrder}`, [dimensionId]);
+/** The first recordings of a dashboard that have a channel, in the order of their uploads. */
+export async function firstSources(
+  database: Queryable,
+  dimensionId: number,
+  count: number,
+): Promise<DimensionSource[]> {
+  const statement = `${ofDimension} and source -> 'channels' <> '[]' ${inOrder} limit $2`;
+  const rows = await database.query<SourceRow>(statement, [dimensionId, count]);
   return rows.map(({ source }) => source);
 }
 
@@ -157,16 +163,36 @@ export async function sourcesOfOutputs(
   return rows.map(({ source }) => source);
 }
 
-/** The sources of these outputs, and those that have a channel of one of these names. */
-export async function sourcesWithChannels(
+/** What recordings have in common: they are among these outputs, or have a channel of one of these names. */
+export interface SourceFilter {
+  readonly outputIds: readonly number[];
+  readonly names: readonly string[];
+}
+
+/** The size is that of the rows as they are stored, so that none is read before it is known. */
+const withinStatement = (condition: string) => `
+  select case when bytes <= ${limits.questionSourceBytes} then source end as source
+    from (select source_id, output_id, source, sum(pg_column_size(source)) over () as bytes
+            from dimension_source where dimension_id = $1 ${condition}) found
+   ${inOrder}`;
+
+/**
+ * The recordings of a dashboard that fit the filter, or all, in the order of their uploads.
+ * @returns undefined when they are more than memory should hold (limits.questionSourceBytes)
+ */
+export async function sourcesWithin(
   database: Queryable,
   dimensionId: number,
-  outputIds: readonly number[],
-  names: readonly string[],
-): Promise<DimensionSource[]> {
-  const statement = `${ofDimension} and (${isAmong} or ${hasNamed}) ${inOrder}`;
-  const rows = await database.query<SourceRow>(statement, [dimensionId, outputIds, names]);
-  return rows.map(({ source }) => source);
+  filter?: SourceFilter,
+): Promise<DimensionSource[] | undefined> {
+  const condition = filter === undefined ? '' : `and (${isAmong} or ${hasNamed})`;
+  const values = filter === undefined ? [] : [filter.outputIds, filter.names];
+  const rows = await database.query<{ readonly source: DimensionSource | null }>(withinStatement(condition), [
+    dimensionId,
+    ...values,
+  ]);
+  const sources = rows.flatMap(({ source }) => source ?? []);
+  return sources.length === rows.length ? sources : undefined;
 }
 
 /** What the output of a run says of a recording. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findDimension } from '../../store/dashboards/dimension-reads.ts';
-import { dimensionSources, type NewSource } from '../../store/dashboards/dimension-sources.ts';
+import { sourcesWithin, type NewSource } from '../../store/dashboards/dimension-sources.ts';
 import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
 import { databaseStage } from '../support/databases.ts';
 import { chain, claim, finish, type Graph, makeGraph, upload } from '../support/graph.ts';
@@ -102,7 +102,7 @@ async function heldDashboard() {
   };
   const end = () => finish(database, holder, graph, task);
   const id = await publish([]);
-  const outputs = async () => (await dimensionSources(database, id)).map(({ outputId }) => outputId);
+  const outputs = async () => (await sourcesWithin(database, id))?.map(({ outputId }) => outputId);
   return { graph, publish, end, id, outputs };
 }
 

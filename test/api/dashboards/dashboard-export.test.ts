@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { describe, expect, test } from 'vitest';
-import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
+import { sourcesWithin } from '../../../store/dashboards/dimension-sources.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
 const { api, dimensionId, dimensionSource, firstMs, folder, get, insertDimension, people, record, rows } =
@@ -17,7 +17,7 @@ async function download(path: string) {
 }
 
 async function sources() {
-  const read = await dimensionSources(api.composed.services.database, dimensionId);
+  const read = await sourcesWithin(api.composed.services.database, dimensionId);
   return read as ReturnType<typeof dimensionSource>[];
 }
 

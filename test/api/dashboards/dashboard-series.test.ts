@@ -2,14 +2,14 @@ import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
+import { sourcesWithin } from '../../../store/dashboards/dimension-sources.ts';
 import { createDataSource, ensurePlatformDataSource } from '../../../store/objects/data-sources.ts';
 import { newOutputKey } from '../../../store/objects/object-store.ts';
 import { dashboardWorld } from './dashboard-world.ts';
 
 const { api, dimensionId, firstMs, get, insertDimension, folder, record } = await dashboardWorld();
 
-const sources = () => dimensionSources(api.composed.services.database, dimensionId);
+const sources = async () => (await sourcesWithin(api.composed.services.database, dimensionId)) ?? [];
 
 describe('GET /api/v2/dashboard/dimensions/{id}/series', () => {
   const keys = async () =>

@@ -227,6 +227,8 @@ export const meanings: Readonly<Record<LimitName, string>> = {
   derivedLevels: 'deepest nesting of an expression',
   derivedNodes: 'numbers, channels and operations of one expression',
   derivedNodesInAll: 'numbers, channels and operations of all expressions of one request or layout',
+  questionSourceBytes:
+    'stored descriptions of all recordings that a question to a dashboard is about, where it names channels by their names, or none beside axes and expressions',
   derivedLagRows: 'most rows of `lag`',
   derivedArguments: 'most arguments of `min` and `max`',
   traceValues: 'values of the channel that splits a recording into traces',

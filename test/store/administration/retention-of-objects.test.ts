@@ -3,7 +3,7 @@ import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listExpiredOutputs } from '../../../store/administration/retention.ts';
 import { newId } from '../../../store/connection/ids.ts';
-import { dimensionSources } from '../../../store/dashboards/dimension-sources.ts';
+import { sourcesWithin } from '../../../store/dashboards/dimension-sources.ts';
 import { newObjectKey, newOutputKey, objectKinds } from '../../../store/objects/object-store.ts';
 import type { ObjectStores } from '../../../store/objects/object-stores.ts';
 import { findOrphans, type OrphanPage } from '../../../store/objects/orphans.ts';
@@ -95,7 +95,7 @@ describe('outputs of kept sessions', () => {
       id: number;
       layout: { panels: { channels: string[] }[] };
     }>('select id, layout from dimension where session_id = $1', [graph.sessionId]);
-    expect(await dimensionSources(database, dimension!.id)).toEqual([{ outputId: outputs.at(-1)!.id }]);
+    expect(await sourcesWithin(database, dimension!.id)).toEqual([{ outputId: outputs.at(-1)!.id }]);
     expect(dimension!.layout.panels[0]!.channels).toEqual([`${outputs.at(-1)!.id}:a`]);
     expect(await ask200(session)).toMatchObject({ outputBytes: 8 });
     const { entries } = await ask200(`/api/v2/admin/audit?sessionId=${graph.sessionId}`);
