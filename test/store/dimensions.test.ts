@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findDimension } from '../../store/dashboards/dimension-reads.ts';
-import { sourcesWithin, type NewSource } from '../../store/dashboards/dimension-sources.ts';
+import { type NewSource, sourcesWithin } from '../../store/dashboards/dimension-sources.ts';
 import { type DimensionPublication, publishDimension } from '../../store/dashboards/dimensions.ts';
 import { databaseStage } from '../support/databases.ts';
 import { chain, claim, finish, type Graph, makeGraph, upload } from '../support/graph.ts';
