@@ -8,7 +8,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { acceptsGzip } from '../bodies/download.ts';
+import { acceptsGzip, matchesTag } from '../bodies/download.ts';
 import type { Fallback } from '../middlewares.ts';
 import { splitTarget } from '../paths.ts';
 import type { Reply } from '../route.ts';
@@ -94,7 +94,7 @@ async function fileReply(
     // Built assets carry a hash of their content in their name; the page names the newest of them.
     'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
   };
-  if (request.headers['if-none-match'] === etag) return { status: 304, headers };
+  if (matchesTag(request.headers['if-none-match'], etag)) return { status: 304, headers };
   if (isGzip) {
     const stream = await compressed.of(name, version);
     return { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, stream };

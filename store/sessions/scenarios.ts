@@ -1,5 +1,6 @@
 /** Scenario instances of sessions (contract: Scenario instance; decisions 5). */
 import { limits } from '../../domain/limits.ts';
+import { lockOfText } from '../connection/advisory-locks.ts';
 import { noteAudited, noteAuditedSession } from '../connection/audit-scope.ts';
 import type { Database, Queryable, Tx } from '../connection/database.ts';
 import { oncePerKey } from '../connection/idempotency.ts';
@@ -52,8 +53,9 @@ export async function saveScenario(
   );
 }
 
-/** Calls at the same moment may pass the limit by a few. */
+/** New scenarios of a session are made one after the other, so that calls at the same moment keep to the limit. */
 async function isFull(tx: Tx, sessionId: string): Promise<boolean> {
+  await tx.query(lockOfText("'scenario ' || $1"), [sessionId]);
   const last = await tx.query('select 1 from scenario_instance where session_id = $1 offset $2 limit 1', [
     sessionId,
     limits.scenariosPerSession - 1,

@@ -144,6 +144,19 @@ describe('POST /{sessionId}/scenario_instances', () => {
     expect(changed).toMatchObject({ status: 200, body: { template: { scenarioName: 'changed' } } });
   });
 
+  test('makes no more than the limit of calls at the same moment', async () => {
+    const { database } = api.composed.services;
+    await database.query('delete from scenario_instance where session_id = $1', [fullId]);
+    await database.query(
+      `insert into scenario_instance (id, session_id, scenario_name)
+       select gen_random_uuid(), $1, 's' from generate_series(1, $2 - 2)`,
+      [fullId, limits.scenariosPerSession],
+    );
+    const calls = Array.from({ length: 20 }, () => post({ scenarioName: 'x' }, fullId));
+    const made = (await Promise.all(calls)).filter(({ status }) => status === 200);
+    expect(made).toHaveLength(2);
+  });
+
   test('answers an unknown or malformed session id as missing', async () => {
     for (const id of [unknownId, 'abc', '1'])
       expect(await post({ scenarioName: 'x' }, id)).toMatchObject(refusal(404, 'SessionId not found.'));

@@ -89,6 +89,11 @@ describe('the console', () => {
     const etag = asset.headers.get('etag') ?? '';
     const again = await ask(server.url, 'GET', '/assets/app-1a2b.js', { headers: { 'if-none-match': etag } });
     expect(again.status).toBe(304);
+    for (const known of [`W/${etag}`, `"other", W/${etag}`, '*']) {
+      const headers = { 'if-none-match': known };
+      const { status } = await ask(server.url, 'GET', '/assets/app-1a2b.js', { headers });
+      expect([known, status]).toEqual([known, 304]);
+    }
     expect((await ask(server.url, 'GET', '/assets/gone-1a2b.js', page)).body).toContain('console');
   });
 

@@ -5,13 +5,17 @@ import type { DimensionSource } from '../../../store/dashboards/dimension-source
 
 const count = 2_000;
 let idsRead = 0;
+let namesRead = 0;
 const channels = Array.from({ length: count }, (_, index) => ({
   get id() {
     idsRead += 1;
     return `c${index}`;
   },
   key: `7:c${index}`,
-  name: `channel ${index}`,
+  get name() {
+    namesRead += 1;
+    return `channel ${index}`;
+  },
   unit: null,
   type: 'number',
   group: 'all',
@@ -45,4 +49,19 @@ test.each([
   );
   // Both axes are checked again for each channel that is found.
   expect(idsRead).toBeLessThan(count * 200);
+});
+
+test('the channels of expressions are looked for without reading all channels for each', () => {
+  namesRead = 0;
+  const names = Array.from({ length: 40 }, (_, index) => `"channel ${index * 40}"`);
+  const derived = [{ name: 'sum', unit: null, expression: names.join(' + ') }];
+  const [sum] = findChannels({
+    sources: [source],
+    channels: [],
+    derived,
+    signal: new AbortController().signal,
+    caller: 'one',
+  });
+  expect(sum?.key).toBe('=sum');
+  expect(namesRead).toBeLessThan(count * 10);
 });
